@@ -32,6 +32,9 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
+// Bytes of a tensor whose shape comes from outside; nothing if a dimension is negative or the bytes exceed 2^62.
+std::optional<uint64_t> CheckedBytes(const TensorType& type);
+
 }  // namespace autopar
 
 #endif  // AUTOPAR_RUNTIME_BASE_ELEMENT_TYPE_H_
