@@ -1,0 +1,4 @@
+// All ops in one file, for mlir-tblgen.
+include "dialect/TensorOps.td"
+include "dialect/TaskOps.td"
+include "dialect/ScheduleOps.td"
