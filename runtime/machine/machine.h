@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/ids.h"
 
@@ -24,7 +25,9 @@ struct Device {
   DeviceKind kind = DeviceKind::kCpu;
   uint32_t host = 0;     // machine in a cluster; one process drives one host
   uint32_t cores = 1;    // cpu, virtual: cores that work for it
-  int32_t first_core = -1;  // virtual, cpu: pinned to cores [first_core, first_core + cores); -1: not pinned
+  // virtual, cpu: pinned to cores [first_core, first_core + cores), counted among the cores that the process may use
+  // (its affinity), modulo their number; -1: not pinned.
+  int32_t first_core = -1;
   uint32_t streams = 1;  // most compute streams that a plan may use
   std::string arch;      // cuda: "sm_90"
   uint64_t memory_bytes = 0;        // 0: unlimited
@@ -60,12 +63,22 @@ int64_t TransferNs(const Link& link, uint64_t bytes);
 
 // Reads the JSON form. The error names the field: "devices[1].memory_bytes: ...".
 absl::StatusOr<Machine> ParseMachine(std::string_view json);
+// What ParseMachine checks beyond JSON itself, for machines that come from elsewhere (a schedule file): at least one
+// device, names (letters, digits, _ . -; unique), limits of every number, link ends and engines that exist, at most one
+// link per ordered pair. The error names the field in the same way.
+absl::Status CheckMachine(const Machine& machine);
 // Canonical JSON: parsing it again gives an equal machine, equal machines print equally.
 std::string PrintMachine(const Machine& machine);
 // "host", "virtual:N", "cuda:N", or the path of a JSON file.
 absl::StatusOr<Machine> LoadMachine(std::string_view spec);
 // 64-bit hash of the canonical JSON: the fingerprint that a schedule carries.
 uint64_t MachineFingerprint(const Machine& machine);
+
+// This host: cpu0 with the cores and the memory that the process may use (affinity, control groups) and tabled rates.
+// Reads /proc and /sys only (well below a millisecond) and measures nothing.
+Machine HostMachine();
+// Cores that this process may use: its affinity, cut by a control group's quota (rounded up). At least 1.
+uint32_t UsableCores();
 
 }  // namespace autopar
 
