@@ -1,0 +1,75 @@
+#include "tools/autopar-opt/Options.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ManagedStatic.h"
+
+using namespace mlir;
+using namespace mlir::autopar;
+
+namespace {
+
+namespace cl = llvm::cl;
+
+/// All flags in one object, made on registration, so that nothing runs before main.
+struct Flags {
+  cl::OptionCategory category{"autopar", "Compile a program and write its schedule (-o FILE.sched)"};
+  cl::opt<std::string> machine{"machine", cl::cat(category), cl::value_desc("host|virtual:N|cuda:N|FILE"),
+                               cl::desc("The machine that is planned for (default: host)")};
+  cl::opt<std::string> stopAfter{"stop-after", cl::cat(category), cl::value_desc("stage"),
+                                 cl::desc("Run up to a stage and print the IR; it can be read back and resumed")};
+  cl::opt<unsigned> effort{"effort", cl::cat(category), cl::init(1), cl::value_desc("0..3"),
+                           cl::desc("How hard to plan (default: 1)")};
+  cl::opt<std::string> planner{"planner", cl::cat(category), cl::value_desc("name"),
+                               cl::desc("One planner by name instead of the best of several")};
+  cl::opt<unsigned> maxStreams{"max-streams", cl::cat(category), cl::init(0), cl::value_desc("N"),
+                               cl::desc("Most compute streams a device (default: the machine's)")};
+  cl::opt<std::string> fuse{"fuse", cl::cat(category), cl::init("on"), cl::value_desc("on|off"),
+                            cl::desc("Fuse tensor ops into kernels (default: on)")};
+  cl::opt<std::string> targetCpu{"target-cpu", cl::cat(category), cl::init("native"),
+                                 cl::value_desc("native|x86-64-v3|..."),
+                                 cl::desc("Processor to generate code for (default: native)")};
+  cl::opt<bool> ignorePins{"ignore-pins", cl::cat(category), cl::desc("Place pinned values and ops freely")};
+  cl::opt<std::string> report{"report", cl::cat(category), cl::value_desc("FILE.json|-"),
+                              cl::desc("Write the plan's figures; alone, it plans and prints no IR")};
+  cl::opt<bool> reportText{"report-text", cl::cat(category), cl::desc("Print the plan's figures as one screen")};
+  cl::opt<std::string> profile{"profile", cl::cat(category), cl::value_desc("FILE.json"),
+                               cl::desc("Measured task times (autopar-run --profile) that override the cost model")};
+};
+
+llvm::ManagedStatic<Flags> flags;
+
+} // namespace
+
+void mlir::autopar::registerOptOptions() { (void)*flags; }
+
+FailureOr<OptOptions> mlir::autopar::readOptOptions(std::string &error) {
+  OptOptions options;
+  options.pipeline.machine = flags->machine;
+  options.pipeline.ignorePins = flags->ignorePins;
+  options.pipeline.profile = flags->profile;
+  options.pipeline.effort = flags->effort;
+  options.pipeline.planner = flags->planner;
+  options.pipeline.maxStreams = flags->maxStreams;
+  options.pipeline.targetCpu = flags->targetCpu;
+  options.reportFile = flags->report;
+  options.reportText = flags->reportText;
+  if (flags->effort > 3) {
+    error = "--effort takes 0 to 3, not " + std::to_string(flags->effort);
+    return failure();
+  }
+  if (flags->fuse != "on" && flags->fuse != "off") {
+    error = "--fuse takes on or off, not '" + flags->fuse + "'";
+    return failure();
+  }
+  options.pipeline.fuse = flags->fuse == "on";
+  options.stopGiven = flags->stopAfter.getNumOccurrences() > 0;
+  if (options.stopGiven) {
+    std::optional<Stage> stage = parseStage(flags->stopAfter);
+    if (!stage) {
+      error = "--stop-after knows no stage '" + flags->stopAfter + "'; stages are " + stageNames();
+      return failure();
+    }
+    options.pipeline.stopAfter = *stage;
+  }
+  return options;
+}

@@ -1,0 +1,158 @@
+// autopar-opt: mlir-opt's flags and passes, plus the compiler from a tensor program to a schedule file.
+
+#include "compiler/Passes.h"
+#if __has_include("compiler/codegen/LinkElf.h")
+#include "compiler/codegen/LinkElf.h"
+#endif
+#if __has_include("compiler/planning/Report.h")
+#include "compiler/planning/Report.h"
+#endif
+#if __has_include("compiler/schedule/EmitSchedule.h")
+#include "compiler/schedule/EmitSchedule.h"
+#endif
+#include <optional>
+namespace mlir::autopar { // interim
+LogicalResult writeReport(ModuleOp, StringRef, bool);
+LogicalResult writeSchedule(ModuleOp, StringRef);
+std::optional<int> maybeRunLinker(int, char **);
+}
+#include "dialect/Autopar.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "tools/autopar-opt/Options.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace mlir::autopar;
+
+namespace {
+
+/// Ends a pipeline: checks the schedule and writes it to a file.
+class WriteSchedule : public PassWrapper<WriteSchedule, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WriteSchedule)
+  explicit WriteSchedule(std::string path) : path(std::move(path)) {}
+  StringRef getName() const override { return "autopar-write-schedule"; }
+  void runOnOperation() override {
+    if (failed(writeSchedule(getOperation(), path)))
+      signalPassFailure();
+  }
+
+private:
+  std::string path;
+};
+
+/// Writes the plan's figures, in the middle of a pipeline: after planning, before the functions become schedules.
+class WriteReport : public PassWrapper<WriteReport, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WriteReport)
+  WriteReport(std::string path, bool text) : path(std::move(path)), text(text) {}
+  StringRef getName() const override { return "autopar-write-report"; }
+  void runOnOperation() override {
+    if (failed(writeReport(getOperation(), path, text)))
+      signalPassFailure();
+  }
+
+private:
+  std::string path;
+  bool text;
+};
+
+} // namespace
+
+static void registerPasses() {
+  registerAutoparPasses();
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerSymbolDCEPass();
+}
+
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<AutoparDialect, func::FuncDialect, scf::SCFDialect, arith::ArithDialect>();
+  func::registerInlinerExtension(registry);
+}
+
+/// Whether the flags ask for the compiler, rather than for passes named one by one.
+static bool compiles(const OptOptions &options, StringRef output) {
+  return output.ends_with(".sched") || options.stopGiven || !options.reportFile.empty() || options.reportText;
+}
+
+/// The pipeline for what the flags ask. Reports need memory figures, so planning alone is not enough for them.
+static void setPipeline(MlirOptMainConfig &config, const OptOptions &options, std::string schedulePath,
+                        bool reportOnly) {
+  config.setPassPipelineSetupFn([=](PassManager &pm) {
+    bool report = !options.reportFile.empty() || options.reportText;
+    PipelineOptions pipeline = options.pipeline;
+    if (report) {
+      PipelineOptions first = pipeline;
+      first.stopAfter = std::min(Stage::Waits, pipeline.stopAfter);
+      buildPipeline(pm, first);
+      pm.addPass(std::make_unique<WriteReport>(options.reportFile, options.reportText));
+      pipeline.machine.clear(); // the module carries it by now
+    }
+    if (!reportOnly)
+      buildPipeline(pm, pipeline);
+    if (!schedulePath.empty())
+      pm.addPass(std::make_unique<WriteSchedule>(schedulePath));
+    return success();
+  });
+}
+
+static int fail(const Twine &message) {
+  llvm::errs() << "autopar-opt: error: " << message << '\n';
+  return 1;
+}
+
+static int runTool(int argc, char **argv) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerPasses();
+  registerOptOptions();
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, "autopar compiler driver", registry);
+
+  std::string error;
+  FailureOr<OptOptions> options = readOptOptions(error);
+  if (failed(options))
+    return fail(error);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(input, &error);
+  if (!buffer)
+    return fail(error);
+
+  bool schedule = StringRef(output).ends_with(".sched");
+  if (schedule && options->stopGiven)
+    return fail("--stop-after prints IR, but -o " + output + " asks for a schedule file: drop one of the two");
+  if (schedule && !config.inputSplitMarker().empty())
+    return fail("a schedule file holds one module: drop --split-input-file or the output's name ending in .sched");
+  bool reportOnly = !schedule && !options->stopGiven;
+  if (compiles(*options, output))
+    setPipeline(config, *options, schedule ? output : "", reportOnly);
+  bool printsIR = !schedule && (!compiles(*options, output) || options->stopGiven);
+  if (!printsIR)
+    return failed(MlirOptMain(llvm::nulls(), std::move(buffer), registry, config));
+
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &error);
+  if (!file)
+    return fail(error);
+  if (failed(MlirOptMain(file->os(), std::move(buffer), registry, config)))
+    return 1;
+  file->keep();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  // The linker runs in a child process of its own: this program again, with a hidden first argument.
+  if (std::optional<int> status = maybeRunLinker(argc, argv))
+    return *status;
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "autopar-opt " AUTOPAR_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  });
+  return runTool(argc, argv);
+}
