@@ -25,7 +25,7 @@ std::optional<Stage> mlir::autopar::parseStage(StringRef name) {
   return std::nullopt;
 }
 
-std::string mlir::autopar::stageNames() { return llvm::join(names, ", "); }
+std::string mlir::autopar::stageNames() { return llvm::join(std::begin(names), std::end(names), ", "); }
 
 static void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   OpPassManager &functions = pm;
