@@ -12,6 +12,7 @@
 #define AUTOPAR_RUNTIME_SCHEDULE_SCHEDULE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,9 @@ struct MatmulParams {
   bool transpose_a = false, transpose_b = false;
   int64_t tile_m = 128, tile_n = 256;
 };
+
+// batch * ceil(m / tile_m) * ceil(n / tile_n): what Kernel::tile_count must be. Nothing if it overflows or a size is bad.
+std::optional<int64_t> MatmulTileCount(const MatmulParams& matmul);
 
 // Entry point of a native kernel: tiles [tile_begin, tile_end) of Kernel::tile_count; `buffers` are the launch's
 // regions in order: reads, writes, scratch. Any split into tile ranges, on any threads, gives the same bits.
