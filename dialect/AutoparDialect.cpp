@@ -54,8 +54,13 @@ static LogicalResult verifyDiscardable(Operation *op, NamedAttribute attr) {
       return op->emitOpError("autopar.machine must be a machine description in JSON, as a string");
     return success();
   }
+  if (attr.getName() == AutoparDialect::getStageAttrName()) {
+    if (!isa<StringAttr>(attr.getValue()))
+      return op->emitOpError("autopar.stage must be the name of a stage, as a string");
+    return success();
+  }
   return op->emitOpError("unknown attribute '")
-         << attr.getName().getValue() << "'; known ones are autopar.device and autopar.machine";
+         << attr.getName().getValue() << "'; known ones are autopar.device, autopar.machine and autopar.stage";
 }
 
 LogicalResult AutoparDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {

@@ -21,6 +21,8 @@ def Autopar_Dialect : Dialect {
     /// The machine that a module was planned for: a string, the machine file's canonical JSON. Written by the
     /// planning stage, read by the later ones, so that a printed module can be resumed.
     static constexpr ::llvm::StringLiteral getMachineAttrName() { return "autopar.machine"; }
+    /// How far a module has come: a string, the name of the last stage that ran. Written and read by the pipeline.
+    static constexpr ::llvm::StringLiteral getStageAttrName() { return "autopar.stage"; }
   }];
 }
 
