@@ -8,6 +8,7 @@ struct MissingPass : PassWrapper<MissingPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MissingPass)
   MissingPass(std::string n) : n(n) {}
   StringRef getName() const override { return n; }
+  StringRef getArgument() const override { return n; }
   void runOnOperation() override { getOperation()->emitWarning("pass not there yet: ") << n; }
   std::string n;
 };
