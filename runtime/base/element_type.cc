@@ -49,8 +49,8 @@ std::string TensorType::ToString() const {
 }
 
 std::optional<uint64_t> CheckedBytes(const TensorType& type) {
-  // A zero anywhere makes the tensor empty, but the other dimensions must still be sensible: their product is taken
-  // without the zeros, so that {2^62, 2^62, 0} is refused like {2^62, 2^62}.
+  // A zero anywhere makes the tensor empty, but the other dimensions must still be sensible: their
+  // product is taken without the zeros, so that {2^62, 2^62, 0} is refused like {2^62, 2^62}.
   constexpr uint64_t kLimit = uint64_t{1} << 62;
   uint64_t product = ElementBytes(type.element);
   bool empty = false;
@@ -60,7 +60,8 @@ std::optional<uint64_t> CheckedBytes(const TensorType& type) {
       empty = true;
       continue;
     }
-    if (__builtin_mul_overflow(product, static_cast<uint64_t>(dimension), &product)) return std::nullopt;
+    if (__builtin_mul_overflow(product, static_cast<uint64_t>(dimension), &product))
+      return std::nullopt;
     if (product > kLimit) return std::nullopt;
   }
   return empty ? 0 : product;

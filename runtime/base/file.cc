@@ -37,11 +37,12 @@ class FileDescriptor {
 };
 
 absl::Status TooLong(const std::string& path, uint64_t max_bytes) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("'", path, "' is longer than the ", max_bytes, " bytes allowed for such a file"));
+  return absl::ResourceExhaustedError(absl::StrCat("'", path, "' is longer than the ", max_bytes,
+                                                   " bytes allowed for such a file"));
 }
 
-absl::Status WriteAll(int descriptor, const std::string& path, absl::Span<const std::string_view> parts) {
+absl::Status WriteAll(int descriptor, const std::string& path,
+                      absl::Span<const std::string_view> parts) {
   for (std::string_view part : parts) {
     size_t done = 0;
     while (done < part.size()) {
@@ -56,8 +57,9 @@ absl::Status WriteAll(int descriptor, const std::string& path, absl::Span<const 
   return absl::OkStatus();
 }
 
-// The permissions that a plain creation would have given: 0666 less the process's mask. There is no way to read the mask
-// without setting it for a moment, which other threads could see; /proc has it on every Linux since 4.7.
+// The permissions that a plain creation would have given: 0666 less the process's mask. There is no
+// way to read the mask without setting it for a moment, which other threads could see; /proc has it
+// on every Linux since 4.7.
 mode_t CreationMode() {
   mode_t mask = 022;
   if (FILE* status = fopen("/proc/self/status", "re")) {

@@ -13,13 +13,14 @@
 
 namespace autopar {
 
-// The bytes of a regular file (or pipe). NotFound, InvalidArgument (a directory), ResourceExhausted (longer than
-// `max_bytes`; nothing of that size was allocated), PermissionDenied, Unavailable (reading failed).
+// The bytes of a regular file (or pipe). NotFound, InvalidArgument (a directory), ResourceExhausted
+// (longer than `max_bytes`; nothing of that size was allocated), PermissionDenied, Unavailable
+// (reading failed).
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t max_bytes);
 
-// Writes the parts one after the other to a temporary file beside `path` and renames it: a reader sees the old file or
-// the new one, never half of one, and a failure leaves the old one as it was. A path that exists and is not a regular
-// file (/dev/stdout, a pipe) is written directly.
+// Writes the parts one after the other to a temporary file beside `path` and renames it: a reader
+// sees the old file or the new one, never half of one, and a failure leaves the old one as it was.
+// A path that exists and is not a regular file (/dev/stdout, a pipe) is written directly.
 absl::Status WriteFile(const std::string& path, absl::Span<const std::string_view> parts);
 absl::Status WriteFile(const std::string& path, std::string_view text);
 

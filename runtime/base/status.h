@@ -1,4 +1,5 @@
-// Two macros that Abseil of this age lacks. Both return early from a function that returns absl::Status or StatusOr.
+// Two macros that Abseil of this age lacks. Both return early from a function that returns
+// absl::Status or StatusOr.
 #ifndef AUTOPAR_RUNTIME_BASE_STATUS_H_
 #define AUTOPAR_RUNTIME_BASE_STATUS_H_
 
@@ -8,10 +9,10 @@
 #include "absl/status/statusor.h"
 
 // AUTOPAR_RETURN_IF_ERROR(Check(x));
-#define AUTOPAR_RETURN_IF_ERROR(expression)                                  \
-  do {                                                                       \
-    absl::Status autopar_status = (expression);                              \
-    if (!autopar_status.ok()) return autopar_status;                         \
+#define AUTOPAR_RETURN_IF_ERROR(expression)          \
+  do {                                               \
+    absl::Status autopar_status = (expression);      \
+    if (!autopar_status.ok()) return autopar_status; \
   } while (false)
 
 // AUTOPAR_ASSIGN_OR_RETURN(auto value, MakeValue());  -- evaluates the expression once.

@@ -1,4 +1,5 @@
-// The limits of a machine's numbers, shared by the reader of the machine file and CheckMachine. Private to this folder.
+// The limits of a machine's numbers, shared by the reader of the machine file and CheckMachine.
+// Private to this folder.
 #ifndef AUTOPAR_RUNTIME_MACHINE_LIMITS_H_
 #define AUTOPAR_RUNTIME_MACHINE_LIMITS_H_
 
@@ -27,16 +28,21 @@ inline constexpr Limits kMemoryRateLimits = {0, 1'000'000'000'000'000'000, " of 
 inline constexpr Limits kLinkRateLimits = {1, 1'000'000'000'000'000'000, " of bytes per second"};
 inline constexpr Limits kTimeLimits = {0, 1'000'000'000'000'000, " of nanoseconds"};
 
-inline std::string OutOfLimits(std::string_view field, std::string_view value, const Limits& limits) {
-  return absl::StrCat(std::string(field), ": ", std::string(value), " is out of range; give a whole number",
-                      limits.unit, " from ", limits.min, " to ", limits.max);
+inline std::string OutOfLimits(std::string_view field, std::string_view value,
+                               const Limits& limits) {
+  return absl::StrCat(std::string(field), ": ", std::string(value),
+                      " is out of range; give a whole number", limits.unit, " from ", limits.min,
+                      " to ", limits.max);
 }
 
 template <class Number>
 absl::Status CheckLimits(const std::string& field, Number value, const Limits& limits) {
-  const bool too_small = std::is_signed_v<Number> ? static_cast<int64_t>(value) < limits.min
-                                                  : static_cast<uint64_t>(value) < static_cast<uint64_t>(limits.min < 0 ? 0 : limits.min);
-  const bool too_big = value > Number{} && static_cast<uint64_t>(value) > static_cast<uint64_t>(limits.max);
+  const bool too_small =
+      std::is_signed_v<Number>
+          ? static_cast<int64_t>(value) < limits.min
+          : static_cast<uint64_t>(value) < static_cast<uint64_t>(limits.min < 0 ? 0 : limits.min);
+  const bool too_big =
+      value > Number{} && static_cast<uint64_t>(value) > static_cast<uint64_t>(limits.max);
   if (!too_small && !too_big) return absl::OkStatus();
   return absl::InvalidArgumentError(OutOfLimits(field, absl::StrCat(value), limits));
 }

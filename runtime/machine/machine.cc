@@ -16,19 +16,23 @@ namespace autopar {
 namespace {
 
 absl::Status CheckName(const std::string& field, const std::string& name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   bool good = !name.empty() && name.size() <= 255 && is_letter(name[0]);
-  for (char c : name) good = good && (is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-');
+  for (char c : name)
+    good = good && (is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-');
   if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(field, ": '", PrintableText(name),
-                   "' is not a name; begin with a letter or _ and go on with letters, digits, '_', '.' or '-'"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      field, ": '", PrintableText(name),
+      "' is not a name; begin with a letter or _ and go on with letters, digits, '_', '.' or '-'"));
 }
 
 absl::Status CheckDevice(const std::string& field, const Device& device) {
   AUTOPAR_RETURN_IF_ERROR(CheckName(field + ".name", device.name));
   if (device.kind > DeviceKind::kVirtual) {
-    return absl::InvalidArgumentError(absl::StrCat(field, ".kind: unknown; use cpu, cuda or virtual"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ".kind: unknown; use cpu, cuda or virtual"));
   }
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".host", device.host, kHostLimits));
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".cores", device.cores, kCoreLimits));
@@ -50,19 +54,19 @@ absl::Status CheckDevice(const std::string& field, const Device& device) {
       good = (arch[i] >= '0' && arch[i] <= '9') || (arch[i] == 'a' && i + 1 == arch.size());
     }
     if (!good) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ".arch: '", PrintableText(arch), "' is not an architecture such as sm_90"));
+      return absl::InvalidArgumentError(absl::StrCat(field, ".arch: '", PrintableText(arch),
+                                                     "' is not an architecture such as sm_90"));
     }
   }
   for (const auto& [type, rate] : device.peak_flops) {
     const std::string rate_field = absl::StrCat(field, ".peak_flops.", PrintableText(type));
     if (!ParseElementType(type)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(rate_field, ": no element type; use f32, f64, f16, bf16, i1, i8, i32 or i64"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          rate_field, ": no element type; use f32, f64, f16, bf16, i1, i8, i32 or i64"));
     }
     if (!std::isfinite(rate) || rate < 1.0 || rate > 1e21) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(rate_field, ": ", rate, " is out of range; give operations per second from 1 to 1e21"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          rate_field, ": ", rate, " is out of range; give operations per second from 1 to 1e21"));
     }
   }
   return absl::OkStatus();
@@ -75,8 +79,9 @@ absl::Status CheckLink(const std::string& field, const Machine& machine, const L
     }
   }
   if (link.from == link.to) {
-    return absl::InvalidArgumentError(absl::StrCat(field, ": leads from '", machine.devices[link.from.index()].name,
-                                                   "' to itself; a device needs no link to its own memory"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": leads from '", machine.devices[link.from.index()].name,
+                     "' to itself; a device needs no link to its own memory"));
   }
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".bytes_per_s", link.bytes_per_s, kLinkRateLimits));
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".latency_ns", link.latency_ns, kTimeLimits));
@@ -87,8 +92,8 @@ absl::Status CheckLink(const std::string& field, const Machine& machine, const L
       return absl::InvalidArgumentError(absl::StrCat(engine_field, ": no such engine"));
     }
     if (!seen.insert(link.engines[i]).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(engine_field, ": '", machine.engines[link.engines[i]], "' stands twice; name it once"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          engine_field, ": '", machine.engines[link.engines[i]], "' stands twice; name it once"));
     }
   }
   return absl::OkStatus();
@@ -131,16 +136,18 @@ DeviceId Machine::HostDevice() const {
 
 int64_t TransferNs(const Link& link, uint64_t bytes) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  if (link.bytes_per_s == 0) return kMax;  // refused on reading; a plan must never prefer such a link
+  if (link.bytes_per_s == 0)
+    return kMax;  // refused on reading; a plan must never prefer such a link
   __extension__ using Wide = unsigned __int128;
-  const Wide duration =
-      (Wide{bytes} * 1'000'000'000u + link.bytes_per_s - 1) / link.bytes_per_s + static_cast<uint64_t>(link.latency_ns);
+  const Wide duration = (Wide{bytes} * 1'000'000'000u + link.bytes_per_s - 1) / link.bytes_per_s +
+                        static_cast<uint64_t>(link.latency_ns);
   return duration > static_cast<Wide>(kMax) ? kMax : static_cast<int64_t>(duration);
 }
 
 absl::Status CheckMachine(const Machine& machine) {
   if (machine.devices.empty()) {
-    return absl::InvalidArgumentError("devices: the list is empty; a machine has at least one device");
+    return absl::InvalidArgumentError(
+        "devices: the list is empty; a machine has at least one device");
   }
   if (machine.devices.size() > kMaxDevices) {
     return absl::InvalidArgumentError(

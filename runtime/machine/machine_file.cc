@@ -1,14 +1,14 @@
-// The JSON form of a machine. The only file of this folder that sees nlohmann::json, whose exceptions end here.
+// The JSON form of a machine. The only file of this folder that sees nlohmann::json, whose
+// exceptions end here.
 #include <cmath>
 #include <exception>
 #include <initializer_list>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -23,19 +23,23 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-// ---- reading --------------------------------------------------------------------------------------------------------
+// ---- reading
+// --------------------------------------------------------------------------------------------------------
 
 // What stands in the file at a value of the wrong type: "\"x\" (a string)".
 std::string Describe(const Json& value) {
-  static constexpr const char* kNames[] = {"null",   "an object", "a list",   "a string", "a truth value",
-                                           "a number", "a number",  "a number", "binary",   "invalid"};
+  static constexpr const char* kNames[] = {"null",          "an object", "a list",   "a string",
+                                           "a truth value", "a number",  "a number", "a number",
+                                           "binary",        "invalid"};
   const std::string name = kNames[static_cast<size_t>(value.type())];
   if (value.is_null() || value.is_structured()) return name;
-  return absl::StrCat(PrintableText(value.dump(-1, ' ', true, Json::error_handler_t::replace)), " (", name, ")");
+  return absl::StrCat(PrintableText(value.dump(-1, ' ', true, Json::error_handler_t::replace)),
+                      " (", name, ")");
 }
 
 absl::Status WrongType(const std::string& field, const Json& value, std::string_view wanted) {
-  return absl::InvalidArgumentError(absl::StrCat(field, ": ", Describe(value), " where ", std::string(wanted), " is needed"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": ", Describe(value), " where ", std::string(wanted), " is needed"));
 }
 
 // The members of one JSON object. Each getter leaves the target as it is if the member is absent.
@@ -49,7 +53,8 @@ class Members {
 
   // The value is an object and has no member but these.
   absl::Status CheckKeys(std::initializer_list<std::string_view> known) const {
-    if (!object_.is_object()) return WrongType(field_.empty() ? "the file" : field_, object_, "an object");
+    if (!object_.is_object())
+      return WrongType(field_.empty() ? "the file" : field_, object_, "an object");
     for (const auto& item : object_.items()) {
       bool is_known = false;
       std::string list;
@@ -91,11 +96,13 @@ class Members {
     } else if (value->is_number_integer()) {
       whole = value->get<int64_t>();
     } else {
-      // 5.5e10 is a whole number in JSON's other spelling. Beyond 2^53 a double no longer says which one.
+      // 5.5e10 is a whole number in JSON's other spelling. Beyond 2^53 a double no longer says
+      // which one.
       const auto number = value->get<double>();
       if (number != std::floor(number)) return WrongType(Field(key), *value, "a whole number");
       if (std::fabs(number) > 9007199254740992.0) {
-        return absl::InvalidArgumentError(OutOfLimits(Field(key), text, limits) + ", with all its digits");
+        return absl::InvalidArgumentError(OutOfLimits(Field(key), text, limits) +
+                                          ", with all its digits");
       }
       whole = static_cast<int64_t>(number);
     }
@@ -140,7 +147,8 @@ absl::Status ReadPeakFlops(const Members& members, Device* device) {
   if (!rates->is_object()) return WrongType(field, *rates, "an object such as {\"f32\": 6.0e13}");
   for (const auto& item : rates->items()) {
     if (!item.value().is_number()) {
-      return WrongType(absl::StrCat(field, ".", PrintableText(item.key())), item.value(), "a number");
+      return WrongType(absl::StrCat(field, ".", PrintableText(item.key())), item.value(),
+                       "a number");
     }
     device->peak_flops[item.key()] = item.value().get<double>();
   }
@@ -148,9 +156,9 @@ absl::Status ReadPeakFlops(const Members& members, Device* device) {
 }
 
 absl::Status ReadDevice(const Members& members, Device* device) {
-  AUTOPAR_RETURN_IF_ERROR(members.CheckKeys({"name", "kind", "host", "cores", "first_core", "streams", "arch",
-                                             "memory_bytes", "peak_flops", "memory_bytes_per_s", "launch_ns",
-                                             "wait_ns"}));
+  AUTOPAR_RETURN_IF_ERROR(members.CheckKeys({"name", "kind", "host", "cores", "first_core",
+                                             "streams", "arch", "memory_bytes", "peak_flops",
+                                             "memory_bytes_per_s", "launch_ns", "wait_ns"}));
   AUTOPAR_RETURN_IF_ERROR(members.Require("name"));
   AUTOPAR_RETURN_IF_ERROR(members.Require("kind"));
   AUTOPAR_RETURN_IF_ERROR(members.Get("name", &device->name));
@@ -163,8 +171,9 @@ absl::Status ReadDevice(const Members& members, Device* device) {
     is_known = true;
   }
   if (!is_known) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(members.Field("kind"), ": unknown kind '", PrintableText(kind), "'; use cpu, cuda or virtual"));
+    return absl::InvalidArgumentError(absl::StrCat(members.Field("kind"), ": unknown kind '",
+                                                   PrintableText(kind),
+                                                   "'; use cpu, cuda or virtual"));
   }
   AUTOPAR_RETURN_IF_ERROR(members.Get("host", kHostLimits, &device->host));
   AUTOPAR_RETURN_IF_ERROR(members.Get("cores", kCoreLimits, &device->cores));
@@ -172,7 +181,8 @@ absl::Status ReadDevice(const Members& members, Device* device) {
   AUTOPAR_RETURN_IF_ERROR(members.Get("streams", kStreamLimits, &device->streams));
   AUTOPAR_RETURN_IF_ERROR(members.Get("arch", &device->arch));
   AUTOPAR_RETURN_IF_ERROR(members.Get("memory_bytes", kMemoryLimits, &device->memory_bytes));
-  AUTOPAR_RETURN_IF_ERROR(members.Get("memory_bytes_per_s", kMemoryRateLimits, &device->memory_bytes_per_s));
+  AUTOPAR_RETURN_IF_ERROR(
+      members.Get("memory_bytes_per_s", kMemoryRateLimits, &device->memory_bytes_per_s));
   AUTOPAR_RETURN_IF_ERROR(members.Get("launch_ns", kTimeLimits, &device->launch_ns));
   AUTOPAR_RETURN_IF_ERROR(members.Get("wait_ns", kTimeLimits, &device->wait_ns));
   return ReadPeakFlops(members, device);
@@ -181,7 +191,8 @@ absl::Status ReadDevice(const Members& members, Device* device) {
 // Names -> positions, so that reading stays linear in the file.
 using Index = std::map<std::string, size_t>;
 
-absl::Status ReadLink(const Members& members, const Index& devices, Index* engines, Machine* machine) {
+absl::Status ReadLink(const Members& members, const Index& devices, Index* engines,
+                      Machine* machine) {
   AUTOPAR_RETURN_IF_ERROR(
       members.CheckKeys({"from", "to", "bytes_per_s", "latency_ns", "engines", "emulated"}));
   Link link;
@@ -191,7 +202,8 @@ absl::Status ReadLink(const Members& members, const Index& devices, Index* engin
     AUTOPAR_RETURN_IF_ERROR(members.Get(key, &name));
     const auto found = devices.find(name);
     if (found == devices.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(members.Field(key), ": no device is called '", PrintableText(name),
+      return absl::InvalidArgumentError(absl::StrCat(members.Field(key), ": no device is called '",
+                                                     PrintableText(name),
                                                      "'; use a name that stands in devices"));
     }
     *id = DeviceId(found->second);
@@ -204,8 +216,10 @@ absl::Status ReadLink(const Members& members, const Index& devices, Index* engin
   if (const Json* names = members.Find("engines")) {
     for (size_t i = 0; i < names->size(); ++i) {
       const Json& name = (*names)[i];
-      if (!name.is_string()) return WrongType(absl::StrCat(members.Field("engines"), "[", i, "]"), name, "a string");
-      const auto [engine, is_new] = engines->emplace(name.get<std::string>(), machine->engines.size());
+      if (!name.is_string())
+        return WrongType(absl::StrCat(members.Field("engines"), "[", i, "]"), name, "a string");
+      const auto [engine, is_new] =
+          engines->emplace(name.get<std::string>(), machine->engines.size());
       if (is_new) machine->engines.push_back(engine->first);
       link.engines.push_back(static_cast<uint32_t>(engine->second));
     }
@@ -225,21 +239,23 @@ absl::StatusOr<Machine> ReadMachine(const Json& file) {
   const Json& devices = *members.Find("devices");
   for (size_t i = 0; i < devices.size(); ++i) {
     Device device;
-    AUTOPAR_RETURN_IF_ERROR(ReadDevice(Members(devices[i], absl::StrCat("devices[", i, "]")), &device));
+    AUTOPAR_RETURN_IF_ERROR(
+        ReadDevice(Members(devices[i], absl::StrCat("devices[", i, "]")), &device));
     device_index.emplace(device.name, i);
     machine.devices.push_back(std::move(device));
   }
   if (const Json* links = members.Find("links")) {
     for (size_t i = 0; i < links->size(); ++i) {
-      AUTOPAR_RETURN_IF_ERROR(
-          ReadLink(Members((*links)[i], absl::StrCat("links[", i, "]")), device_index, &engine_index, &machine));
+      AUTOPAR_RETURN_IF_ERROR(ReadLink(Members((*links)[i], absl::StrCat("links[", i, "]")),
+                                       device_index, &engine_index, &machine));
     }
   }
   AUTOPAR_RETURN_IF_ERROR(CheckMachine(machine));
   return machine;
 }
 
-// JSON allows a key to stand twice in one object and nlohmann::json keeps the last one without a word.
+// JSON allows a key to stand twice in one object and nlohmann::json keeps the last one without a
+// word.
 class DuplicateKeys {
  public:
   bool Visit(Json::parse_event_t event, const Json& value) {
@@ -251,7 +267,8 @@ class DuplicateKeys {
         if (!keys_.empty()) keys_.pop_back();
         break;
       case Json::parse_event_t::key:
-        if (!keys_.empty() && !keys_.back().insert(value.get<std::string>()).second && duplicate_.empty()) {
+        if (!keys_.empty() && !keys_.back().insert(value.get<std::string>()).second &&
+            duplicate_.empty()) {
           duplicate_ = PrintableText(value.get<std::string>());
           found_ = true;
         }
@@ -270,7 +287,8 @@ class DuplicateKeys {
   bool found_ = false;
 };
 
-// ---- writing --------------------------------------------------------------------------------------------------------
+// ---- writing
+// --------------------------------------------------------------------------------------------------------
 
 OrderedJson DeviceJson(const Device& device) {
   const Device defaults;
@@ -278,7 +296,8 @@ OrderedJson DeviceJson(const Device& device) {
   json["name"] = device.name;
   json["kind"] = DeviceKindName(device.kind);
   json["host"] = device.host;
-  if (device.kind != DeviceKind::kCuda || device.cores != defaults.cores) json["cores"] = device.cores;
+  if (device.kind != DeviceKind::kCuda || device.cores != defaults.cores)
+    json["cores"] = device.cores;
   if (device.first_core != defaults.first_core) json["first_core"] = device.first_core;
   json["streams"] = device.streams;
   if (!device.arch.empty()) json["arch"] = device.arch;
@@ -326,20 +345,20 @@ void AppendList(std::string_view key, const std::vector<OrderedJson>& items, std
 absl::StatusOr<Machine> ParseMachine(std::string_view json) {
   try {
     DuplicateKeys keys;
-    const Json file = Json::parse(json.begin(), json.end(), [&keys](int, Json::parse_event_t event, Json& value) {
-      return keys.Visit(event, value);
-    });
+    const Json file = Json::parse(
+        json.begin(), json.end(),
+        [&keys](int, Json::parse_event_t event, Json& value) { return keys.Visit(event, value); });
     if (keys.found()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the key '", keys.duplicate(), "' stands twice in one object; give it once"));
+      return absl::InvalidArgumentError(absl::StrCat("the key '", keys.duplicate(),
+                                                     "' stands twice in one object; give it once"));
     }
     return ReadMachine(file);
   } catch (const nlohmann::json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
     const std::string_view what = error.what();
     const size_t end = what.find("] ");
-    return absl::InvalidArgumentError(
-        absl::StrCat("not JSON: ", std::string(end == std::string_view::npos ? what : what.substr(end + 2))));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not JSON: ", std::string(end == std::string_view::npos ? what : what.substr(end + 2))));
   } catch (const std::exception& error) {
     return absl::InternalError(absl::StrCat("cannot read the machine: ", error.what()));
   }

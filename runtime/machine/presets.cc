@@ -1,5 +1,6 @@
-// The machines that need no file: host, virtual:N, cuda:N. Their rates are tabled, not measured, so that a plan for them
-// depends on nothing but the program (autopar-run --describe-machine measures).
+// The machines that need no file: host, virtual:N, cuda:N. Their rates are tabled, not measured, so
+// that a plan for them depends on nothing but the program (autopar-run --describe-machine
+// measures).
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -32,7 +33,8 @@ constexpr uint64_t kMaxMachineFileBytes = 64 << 20;
 
 void SetCoreRates(uint32_t cores, Device* device) {
   device->peak_flops = {{"f32", kCoreF32Flops * cores}, {"f64", kCoreF32Flops / 2 * cores}};
-  device->memory_bytes_per_s = kCoreBytesPerSecond * (cores < kCoresThatFillMemory ? cores : kCoresThatFillMemory);
+  device->memory_bytes_per_s =
+      kCoreBytesPerSecond * (cores < kCoresThatFillMemory ? cores : kCoresThatFillMemory);
   device->launch_ns = kCpuLaunchNs;
   device->wait_ns = kCpuWaitNs;
 }

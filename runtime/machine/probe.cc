@@ -1,5 +1,6 @@
-// Cores and memory from sched_getaffinity, /proc and /sys. hwloc would say more (caches, packages), but loading a
-// topology takes milliseconds and a library, and a start has 20 ms in all; nothing here needs what it knows.
+// Cores and memory from sched_getaffinity, /proc and /sys. hwloc would say more (caches, packages),
+// but loading a topology takes milliseconds and a library, and a start has 20 ms in all; nothing
+// here needs what it knows.
 #include "runtime/machine/probe.h"
 
 #include <sched.h>
@@ -65,7 +66,8 @@ uint32_t AffinityCores() {
 uint32_t CoresOfCpuMax(std::string_view text) {
   const uint64_t quota = LeadingNumber(text);
   const size_t space = text.find(' ');
-  const uint64_t period = space == std::string_view::npos ? 0 : LeadingNumber(text.substr(space + 1));
+  const uint64_t period =
+      space == std::string_view::npos ? 0 : LeadingNumber(text.substr(space + 1));
   if (quota == 0 || period == 0) return 0;
   return static_cast<uint32_t>(std::clamp<uint64_t>((quota - 1) / period + 1, 1, 1 << 20));
 }
@@ -103,7 +105,8 @@ uint32_t UsableCores() {
     Lower(CoresOfCpuMax(ReadOrEmpty(folder + "/cpu.max")), &limit);
   });
   ForEachGroup("/sys/fs/cgroup/cpu", CgroupFolder(groups, "cpu"), [&](const std::string& folder) {
-    const uint64_t quota = LeadingNumber(ReadOrEmpty(folder + "/cpu.cfs_quota_us"));  // "-1": no limit
+    const uint64_t quota =
+        LeadingNumber(ReadOrEmpty(folder + "/cpu.cfs_quota_us"));  // "-1": no limit
     const uint64_t period = LeadingNumber(ReadOrEmpty(folder + "/cpu.cfs_period_us"));
     Lower(CoresOfCpuMax(absl::StrCat(quota, " ", period)), &limit);
   });
@@ -113,14 +116,17 @@ uint32_t UsableCores() {
 
 uint64_t UsableMemoryBytes() {
   const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-  uint64_t limit = pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes) : 0;
+  uint64_t limit = pages > 0 && page_bytes > 0
+                       ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes)
+                       : 0;
   const std::string groups = ReadOrEmpty("/proc/self/cgroup");
   ForEachGroup("/sys/fs/cgroup", CgroupFolder(groups, ""), [&](const std::string& folder) {
     Lower(BytesOfMemoryMax(ReadOrEmpty(folder + "/memory.max")), &limit);
   });
-  ForEachGroup("/sys/fs/cgroup/memory", CgroupFolder(groups, "memory"), [&](const std::string& folder) {
-    Lower(BytesOfMemoryMax(ReadOrEmpty(folder + "/memory.limit_in_bytes")), &limit);
-  });
+  ForEachGroup("/sys/fs/cgroup/memory", CgroupFolder(groups, "memory"),
+               [&](const std::string& folder) {
+                 Lower(BytesOfMemoryMax(ReadOrEmpty(folder + "/memory.limit_in_bytes")), &limit);
+               });
   return limit;
 }
 

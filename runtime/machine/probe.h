@@ -8,7 +8,8 @@
 
 namespace autopar {
 
-// Bytes of memory that the process may use: the machine's, cut by control groups. 0 if nothing can be found out.
+// Bytes of memory that the process may use: the machine's, cut by control groups. 0 if nothing can
+// be found out.
 uint64_t UsableMemoryBytes();
 
 // The parts that tests feed with made-up files.
@@ -16,7 +17,8 @@ uint64_t UsableMemoryBytes();
 uint32_t CoresOfCpuMax(std::string_view text);
 // Bytes of "max" or "1073741824"; 0: no limit.
 uint64_t BytesOfMemoryMax(std::string_view text);
-// The folder of `controller` ("cpu"; "" for version 2) in the text of /proc/self/cgroup; empty: not found.
+// The folder of `controller` ("cpu"; "" for version 2) in the text of /proc/self/cgroup; empty: not
+// found.
 std::string CgroupFolder(std::string_view self_cgroup, std::string_view controller);
 
 }  // namespace autopar

@@ -6,10 +6,11 @@ namespace autopar {
 namespace {
 
 TEST(ElementType, NamesAndBytesRoundTrip) {
-  const std::pair<const char*, uint64_t> expected[] = {{"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2},
-                                                       {"i1", 1},  {"i8", 1},  {"i32", 4}, {"i64", 8}};
+  const std::pair<const char *, uint64_t> expected[] = {{"f32", 4},  {"f64", 8}, {"f16", 2},
+                                                        {"bf16", 2}, {"i1", 1},  {"i8", 1},
+                                                        {"i32", 4},  {"i64", 8}};
   uint8_t value = 0;
-  for (const auto& [name, bytes] : expected) {
+  for (const auto &[name, bytes] : expected) {
     const std::optional<ElementType> type = ParseElementType(name);
     ASSERT_TRUE(type.has_value()) << name;
     EXPECT_EQ(static_cast<uint8_t>(*type), value++) << "the values are part of the file format";
@@ -42,9 +43,10 @@ TEST(TensorType, CheckedBytesRefusesWhatOverflows) {
   EXPECT_EQ(CheckedBytes({ElementType::kF32, {0, 7}}), 0u);
   EXPECT_FALSE(CheckedBytes({ElementType::kF32, {-1}}).has_value());
   EXPECT_FALSE(CheckedBytes({ElementType::kF32, {int64_t{1} << 32, int64_t{1} << 32}}).has_value());
-  EXPECT_FALSE(CheckedBytes({ElementType::kF32, {int64_t{1} << 62, int64_t{1} << 62, 0}}).has_value());
+  EXPECT_FALSE(
+      CheckedBytes({ElementType::kF32, {int64_t{1} << 62, int64_t{1} << 62, 0}}).has_value());
   EXPECT_FALSE(CheckedBytes({ElementType::kF32, {0, -3}}).has_value());
 }
 
-}  // namespace
-}  // namespace autopar
+} // namespace
+} // namespace autopar

@@ -12,17 +12,18 @@ namespace autopar {
 namespace {
 
 class FileTest : public testing::Test {
- protected:
+protected:
   void SetUp() override {
     char folder[] = "/tmp/autopar_file_test.XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
     folder_ = folder;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string &name) const { return folder_ + "/" + name; }
   size_t FileCount() const {
     size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) count += !entry.path().empty();
+    for (const auto &entry : std::filesystem::directory_iterator(folder_))
+      count += !entry.path().empty();
     return count;
   }
   std::string folder_;
@@ -49,7 +50,8 @@ TEST_F(FileTest, MissingFileAndFolderAreSentences) {
             "cannot open '" + Path("none") + "': no such file or folder");
   EXPECT_EQ(ReadFile(folder_, 10).status().message(),
             "cannot read '" + folder_ + "': it is a folder, not a file");
-  EXPECT_EQ(WriteFile(folder_, "x").message(), "cannot write '" + folder_ + "': it is a folder, not a file");
+  EXPECT_EQ(WriteFile(folder_, "x").message(),
+            "cannot write '" + folder_ + "': it is a folder, not a file");
   EXPECT_EQ(WriteFile(Path("no/such"), "x").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(WriteFile("", "x").code(), absl::StatusCode::kInvalidArgument);
 }
@@ -83,5 +85,5 @@ TEST_F(FileTest, PermissionsAndLinksAreKept) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
-}  // namespace
-}  // namespace autopar
+} // namespace
+} // namespace autopar

@@ -24,7 +24,7 @@ TEST(MachineFile, EveryFieldIsRead) {
   const absl::StatusOr<Machine> machine = ParseMachine(kExample);
   ASSERT_TRUE(machine.ok()) << machine.status();
   ASSERT_EQ(machine->devices.size(), 3u);
-  const Device& gpu = machine->devices[0];
+  const Device &gpu = machine->devices[0];
   EXPECT_EQ(gpu.name, "gpu0");
   EXPECT_EQ(gpu.kind, DeviceKind::kCuda);
   EXPECT_EQ(gpu.arch, "sm_90");
@@ -34,7 +34,7 @@ TEST(MachineFile, EveryFieldIsRead) {
   EXPECT_EQ(gpu.memory_bytes_per_s, 4'300'000'000'000u);
   EXPECT_EQ(gpu.launch_ns, 2500);
   EXPECT_EQ(gpu.wait_ns, 1500);
-  const Device& cpu = machine->devices[1];
+  const Device &cpu = machine->devices[1];
   EXPECT_EQ(cpu.kind, DeviceKind::kCpu);
   EXPECT_EQ(cpu.cores, 16u);
   EXPECT_EQ(cpu.first_core, -1);
@@ -48,7 +48,8 @@ TEST(MachineFile, EveryFieldIsRead) {
   EXPECT_EQ(machine->links[0].latency_ns, 8000);
   EXPECT_EQ(machine->links[0].engines, (std::vector<uint32_t>{0, 1}));
   EXPECT_FALSE(machine->links[0].emulated);
-  EXPECT_EQ(machine->links[1].engines, (std::vector<uint32_t>{0})) << "the same name is the same engine";
+  EXPECT_EQ(machine->links[1].engines, (std::vector<uint32_t>{0}))
+      << "the same name is the same engine";
   EXPECT_TRUE(machine->links[1].emulated);
   EXPECT_EQ(machine->engines, (std::vector<std::string>{"cpu0.out", "gpu0.in"}));
 }
@@ -65,25 +66,25 @@ TEST(MachineFile, PrintingIsAFixedPoint) {
 TEST(MachineFile, FingerprintSeesEveryField) {
   const Machine base = ParseMachine(kExample).value();
   EXPECT_EQ(MachineFingerprint(base), MachineFingerprint(ParseMachine(PrintMachine(base)).value()));
-  const std::vector<std::function<void(Machine*)>> changes = {
-      [](Machine* m) { m->devices[0].name = "gpu9"; },
-      [](Machine* m) { m->devices[0].kind = DeviceKind::kVirtual; },
-      [](Machine* m) { m->devices[0].host = 1; },
-      [](Machine* m) { m->devices[0].cores = 2; },
-      [](Machine* m) { m->devices[1].cores = 2; },
-      [](Machine* m) { m->devices[1].first_core = 0; },
-      [](Machine* m) { m->devices[1].streams = 2; },
-      [](Machine* m) { m->devices[0].arch = "sm_80"; },
-      [](Machine* m) { m->devices[0].memory_bytes = 1; },
-      [](Machine* m) { m->devices[0].peak_flops["f32"] = 6.00001e13; },
-      [](Machine* m) { m->devices[0].memory_bytes_per_s = 0; },
-      [](Machine* m) { m->devices[0].launch_ns = 0; },
-      [](Machine* m) { m->devices[0].wait_ns = 1; },
-      [](Machine* m) { m->links[0].bytes_per_s += 1; },
-      [](Machine* m) { m->links[0].latency_ns = 0; },
-      [](Machine* m) { m->links[0].engines = {0}; },
-      [](Machine* m) { m->links[0].emulated = true; },
-      [](Machine* m) { std::swap(m->links[0].from, m->links[0].to); },
+  const std::vector<std::function<void(Machine *)>> changes = {
+      [](Machine *m) { m->devices[0].name = "gpu9"; },
+      [](Machine *m) { m->devices[0].kind = DeviceKind::kVirtual; },
+      [](Machine *m) { m->devices[0].host = 1; },
+      [](Machine *m) { m->devices[0].cores = 2; },
+      [](Machine *m) { m->devices[1].cores = 2; },
+      [](Machine *m) { m->devices[1].first_core = 0; },
+      [](Machine *m) { m->devices[1].streams = 2; },
+      [](Machine *m) { m->devices[0].arch = "sm_80"; },
+      [](Machine *m) { m->devices[0].memory_bytes = 1; },
+      [](Machine *m) { m->devices[0].peak_flops["f32"] = 6.00001e13; },
+      [](Machine *m) { m->devices[0].memory_bytes_per_s = 0; },
+      [](Machine *m) { m->devices[0].launch_ns = 0; },
+      [](Machine *m) { m->devices[0].wait_ns = 1; },
+      [](Machine *m) { m->links[0].bytes_per_s += 1; },
+      [](Machine *m) { m->links[0].latency_ns = 0; },
+      [](Machine *m) { m->links[0].engines = {0}; },
+      [](Machine *m) { m->links[0].emulated = true; },
+      [](Machine *m) { std::swap(m->links[0].from, m->links[0].to); },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
     Machine changed = base;
@@ -93,8 +94,8 @@ TEST(MachineFile, FingerprintSeesEveryField) {
 }
 
 struct BadFile {
-  const char* json;
-  const char* message;
+  const char *json;
+  const char *message;
 };
 
 // The device and link that the bad files spoil one field of.
@@ -111,24 +112,31 @@ const BadFile kBadFiles[] = {
     {R"({"devices":[7]})", "devices[0]: 7 (a number) where an object is needed"},
     {R"({"devices":[{"kind":"cpu"}]})", "devices[0].name: missing; it must be given"},
     {R"({"devices":[{"name":"a"}]})", "devices[0].kind: missing; it must be given"},
-    {R"({"devices":[{"name":4,"kind":"cpu"}]})", "devices[0].name: 4 (a number) where a string is needed"},
+    {R"({"devices":[{"name":4,"kind":"cpu"}]})",
+     "devices[0].name: 4 (a number) where a string is needed"},
     {R"({"devices":[{"name":"","kind":"cpu"}]})",
-     "devices[0].name: '' is not a name; begin with a letter or _ and go on with letters, digits, '_', '.' or '-'"},
+     "devices[0].name: '' is not a name; begin with a letter or _ and go on with letters, digits, "
+     "'_', '.' or '-'"},
     {R"({"devices":[{"name":"a b","kind":"cpu"}]})",
-     "devices[0].name: 'a b' is not a name; begin with a letter or _ and go on with letters, digits, '_', '.' or '-'"},
+     "devices[0].name: 'a b' is not a name; begin with a letter or _ and go on with letters, "
+     "digits, '_', '.' or '-'"},
     {R"({"devices":[{"name":"a\nb","kind":"cpu"}]})",
-     "devices[0].name: 'a?b' is not a name; begin with a letter or _ and go on with letters, digits, '_', '.' or '-'"},
-    {R"({"devices":[{"name":"a","kind":"tpu"}]})", "devices[0].kind: unknown kind 'tpu'; use cpu, cuda or virtual"},
+     "devices[0].name: 'a?b' is not a name; begin with a letter or _ and go on with letters, "
+     "digits, '_', '.' or '-'"},
+    {R"({"devices":[{"name":"a","kind":"tpu"}]})",
+     "devices[0].kind: unknown kind 'tpu'; use cpu, cuda or virtual"},
     {R"({"devices":[{)" CPU R"(},{)" CPU R"(}]})",
      "devices[1].name: 'cpu0' is the name of devices[0] already; names must be unique"},
     {R"({"devices":[{)" CPU R"(,"core":4}]})",
-     "devices[0].core: unknown key; known are name, kind, host, cores, first_core, streams, arch, memory_bytes, "
+     "devices[0].core: unknown key; known are name, kind, host, cores, first_core, streams, arch, "
+     "memory_bytes, "
      "peak_flops, memory_bytes_per_s, launch_ns, wait_ns"},
     {R"({"devices":[{)" CPU R"(,"cores":0}]})",
      "devices[0].cores: 0 is out of range; give a whole number from 1 to 65536"},
     {R"({"devices":[{)" CPU R"(,"cores":4294967297}]})",
      "devices[0].cores: 4294967297 is out of range; give a whole number from 1 to 65536"},
-    {R"({"devices":[{)" CPU R"(,"cores":1.5}]})", "devices[0].cores: 1.5 (a number) where a whole number is needed"},
+    {R"({"devices":[{)" CPU R"(,"cores":1.5}]})",
+     "devices[0].cores: 1.5 (a number) where a whole number is needed"},
     {R"({"devices":[{)" CPU R"(,"cores":"4"}]})",
      "devices[0].cores: \"4\" (a string) where a whole number is needed"},
     {R"({"devices":[{)" CPU R"(,"first_core":-2}]})",
@@ -138,17 +146,21 @@ const BadFile kBadFiles[] = {
     {R"({"devices":[{)" CPU R"(,"host":-1}]})",
      "devices[0].host: -1 is out of range; give a whole number from 0 to 65535"},
     {R"({"devices":[{)" CPU R"(,"memory_bytes":-5}]})",
-     "devices[0].memory_bytes: -5 is out of range; give a whole number of bytes from 0 to 1152921504606846976"},
+     "devices[0].memory_bytes: -5 is out of range; give a whole number of bytes from 0 to "
+     "1152921504606846976"},
     {R"({"devices":[{)" CPU R"(,"memory_bytes":18446744073709551615}]})",
-     "devices[0].memory_bytes: 18446744073709551615 is out of range; give a whole number of bytes from 0 to "
+     "devices[0].memory_bytes: 18446744073709551615 is out of range; give a whole number of bytes "
+     "from 0 to "
      "1152921504606846976"},
     {R"({"devices":[{)" CPU R"(,"memory_bytes":1e300}]})",
-     "devices[0].memory_bytes: 1e+300 is out of range; give a whole number of bytes from 0 to 1152921504606846976, "
+     "devices[0].memory_bytes: 1e+300 is out of range; give a whole number of bytes from 0 to "
+     "1152921504606846976, "
      "with all its digits"},
     {R"({"devices":[{)" CPU R"(,"memory_bytes":null}]})",
      "devices[0].memory_bytes: null where a whole number is needed"},
     {R"({"devices":[{)" CPU R"(,"launch_ns":-1}]})",
-     "devices[0].launch_ns: -1 is out of range; give a whole number of nanoseconds from 0 to 1000000000000000"},
+     "devices[0].launch_ns: -1 is out of range; give a whole number of nanoseconds from 0 to "
+     "1000000000000000"},
     {R"({"devices":[{)" CPU R"(,"wait_ns":0.5}]})",
      "devices[0].wait_ns: 0.5 (a number) where a whole number is needed"},
     {R"({"devices":[{)" CPU R"(,"peak_flops":1}]})",
@@ -163,18 +175,22 @@ const BadFile kBadFiles[] = {
      "devices[0].arch: only a device of kind cuda has one; leave it out"},
     {R"({"devices":[{"name":"g","kind":"cuda","arch":"volta"}]})",
      "devices[0].arch: 'volta' is not an architecture such as sm_90"},
-    {"{" TWO R"(,"links":[{"from":"a","bytes_per_s":1}]})", "links[0].to: missing; it must be given"},
+    {"{" TWO R"(,"links":[{"from":"a","bytes_per_s":1}]})",
+     "links[0].to: missing; it must be given"},
     {"{" TWO R"(,"links":[{"from":"a","to":"c","bytes_per_s":1}]})",
      "links[0].to: no device is called 'c'; use a name that stands in devices"},
     {"{" TWO R"(,"links":[{"from":"a","to":"a","bytes_per_s":1}]})",
      "links[0]: leads from 'a' to itself; a device needs no link to its own memory"},
-    {"{" TWO R"(,"links":[{"from":"a","to":"b"}]})", "links[0].bytes_per_s: missing; it must be given"},
+    {"{" TWO R"(,"links":[{"from":"a","to":"b"}]})",
+     "links[0].bytes_per_s: missing; it must be given"},
     {"{" TWO R"(,"links":[{"from":"a","to":"b","bytes_per_s":0}]})",
      "links[0].bytes_per_s: 0 is out of range; give a whole number of bytes per second from 1 to "
      "1000000000000000000"},
     {"{" TWO R"(,"links":[{"from":"a","to":"b","bytes_per_s":1,"latency_ns":-3}]})",
-     "links[0].latency_ns: -3 is out of range; give a whole number of nanoseconds from 0 to 1000000000000000"},
-    {"{" TWO R"(,"links":[{"from":"a","to":"b","bytes_per_s":1},{"from":"b","to":"a","bytes_per_s":1},)"
+     "links[0].latency_ns: -3 is out of range; give a whole number of nanoseconds from 0 to "
+     "1000000000000000"},
+    {"{" TWO
+     R"(,"links":[{"from":"a","to":"b","bytes_per_s":1},{"from":"b","to":"a","bytes_per_s":1},)"
      R"({"from":"a","to":"b","bytes_per_s":2}]})",
      "links[2]: leads from 'a' to 'b' as links[0] does already; give one link per direction"},
     {"{" TWO R"(,"links":[{"from":"a","to":"b","bytes_per_s":1,"engines":"x"}]})",
@@ -192,7 +208,7 @@ const BadFile kBadFiles[] = {
 };
 
 TEST(MachineFile, BadFileIsOneSentenceThatNamesTheField) {
-  for (const BadFile& bad : kBadFiles) {
+  for (const BadFile &bad : kBadFiles) {
     const absl::StatusOr<Machine> machine = ParseMachine(bad.json);
     ASSERT_FALSE(machine.ok()) << bad.json;
     EXPECT_EQ(machine.status().message(), bad.message) << bad.json;
@@ -201,9 +217,10 @@ TEST(MachineFile, BadFileIsOneSentenceThatNamesTheField) {
 }
 
 TEST(MachineFile, WhatIsNotJsonIsRefused) {
-  std::vector<std::string> texts = {"", "{", "\"", "{\"devices\":[}", "nul", "{} {}", "\x80\xff", std::string(3, '\0')};
+  std::vector<std::string> texts = {"",    "{",     "\"",       "{\"devices\":[}",
+                                    "nul", "{} {}", "\x80\xff", std::string(3, '\0')};
   texts.push_back(std::string(200000, '['));
-  for (const std::string& text : texts) {
+  for (const std::string &text : texts) {
     const absl::StatusOr<Machine> machine = ParseMachine(text);
     ASSERT_FALSE(machine.ok());
     const std::string message(machine.status().message());
@@ -220,5 +237,5 @@ TEST(MachineFile, EveryTruncationIsRefused) {
   }
 }
 
-}  // namespace
-}  // namespace autopar
+} // namespace
+} // namespace autopar

@@ -28,7 +28,8 @@ TEST(TransferNs, RoundsUpInWholeNanoseconds) {
 TEST(TransferNs, IsExactBeyond64BitProducts) {
   // 2^60 bytes * 1e9 needs 90 bits.
   EXPECT_EQ(TransferNs(MakeLink(1'000'000'000, 1), uint64_t{1} << 60), (int64_t{1} << 60) + 1);
-  EXPECT_EQ(TransferNs(MakeLink(999'999'999, 0), 999'999'999'000'000'001), 1'000'000'000'000'000'002);
+  EXPECT_EQ(TransferNs(MakeLink(999'999'999, 0), 999'999'999'000'000'001),
+            1'000'000'000'000'000'002);
 }
 
 TEST(TransferNs, SaturatesInsteadOfOverflowing) {
@@ -63,5 +64,5 @@ TEST(CheckMachine, RefusesIdsThatPointNowhere) {
   EXPECT_FALSE(PrintMachine(machine).empty()) << "printing does not trust the ids";
 }
 
-}  // namespace
-}  // namespace autopar
+} // namespace
+} // namespace autopar

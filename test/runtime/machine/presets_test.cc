@@ -16,7 +16,7 @@ namespace {
 TEST(Presets, HostIsOneCpuWithTheCoresOfThisProcess) {
   const Machine machine = LoadMachine("host").value();
   ASSERT_EQ(machine.devices.size(), 1u);
-  const Device& cpu = machine.devices[0];
+  const Device &cpu = machine.devices[0];
   EXPECT_EQ(cpu.name, "cpu0");
   EXPECT_EQ(cpu.kind, DeviceKind::kCpu);
   EXPECT_EQ(cpu.cores, UsableCores());
@@ -49,7 +49,7 @@ TEST(Presets, VirtualGpusStandOnCoresInTurn) {
     ASSERT_EQ(machine.devices.size(), count + 1);
     EXPECT_EQ(machine.devices[0].first_core, -1) << "the CPU floats";
     for (uint32_t i = 0; i < count; ++i) {
-      const Device& gpu = machine.devices[i + 1];
+      const Device &gpu = machine.devices[i + 1];
       EXPECT_EQ(gpu.name, "gpu" + std::to_string(i));
       EXPECT_EQ(gpu.kind, DeviceKind::kVirtual);
       EXPECT_EQ(gpu.cores, 1u);
@@ -66,16 +66,20 @@ TEST(Presets, EveryPairIsLinkedBothWaysOverItsOwnEngines) {
   EXPECT_EQ(machine.links.size(), 2u * 3 + 3 * 2);
   for (size_t from = 0; from < 4; ++from) {
     for (size_t to = 0; to < 4; ++to) {
-      if (from == to) continue;
+      if (from == to)
+        continue;
       const LinkId id = machine.FindLink(DeviceId(from), DeviceId(to));
       ASSERT_TRUE(id.valid());
-      const Link& link = machine.links[id.index()];
+      const Link &link = machine.links[id.index()];
       EXPECT_FALSE(link.emulated);
       std::vector<std::string> engines;
-      for (uint32_t engine : link.engines) engines.push_back(machine.engines[engine]);
+      for (uint32_t engine : link.engines)
+        engines.push_back(machine.engines[engine]);
       std::vector<std::string> expected;
-      if (from != 0) expected.push_back(machine.devices[from].name + ".out");
-      if (to != 0) expected.push_back(machine.devices[to].name + ".in");
+      if (from != 0)
+        expected.push_back(machine.devices[from].name + ".out");
+      if (to != 0)
+        expected.push_back(machine.devices[to].name + ".in");
       EXPECT_EQ(engines, expected);
     }
   }
@@ -92,25 +96,32 @@ TEST(Presets, CudaGpusAreOfTheBaselineArchitecture) {
 }
 
 TEST(Presets, OtherSpellingsGetTheForms) {
-  for (const char* spec : {"virtual", "virtual:", "virtual:0", "virtual:65", "virtual:-1", "virtual:2x", "virtual: 2",
-                           "virtual:99999999999", "cuda", "cuda:0", "cuda:x"}) {
+  for (const char *spec :
+       {"virtual", "virtual:", "virtual:0", "virtual:65", "virtual:-1", "virtual:2x", "virtual: 2",
+        "virtual:99999999999", "cuda", "cuda:0", "cuda:x"}) {
     const absl::StatusOr<Machine> machine = LoadMachine(spec);
     ASSERT_FALSE(machine.ok()) << spec;
     EXPECT_EQ(machine.status().message(),
-              absl::StrCat("'", spec, "' is not a machine; give host, virtual:N, cuda:N (N from 1 to 64) or the path of a machine file "
-                  "(JSON)"));
+              absl::StrCat("'", spec,
+                           "' is not a machine; give host, virtual:N, cuda:N (N from 1 to 64) or "
+                           "the path of a machine file "
+                           "(JSON)"));
   }
   EXPECT_EQ(LoadMachine("no/such.json").status().message(),
-            "cannot open 'no/such.json': no such file or folder; give host, virtual:N, cuda:N (N from 1 to 64) or the "
+            "cannot open 'no/such.json': no such file or folder; give host, virtual:N, cuda:N (N "
+            "from 1 to 64) or the "
             "path of a machine file (JSON)");
-  EXPECT_EQ(LoadMachine("/").status().message(), "machine file: cannot read '/': it is a folder, not a file");
+  EXPECT_EQ(LoadMachine("/").status().message(),
+            "machine file: cannot read '/': it is a folder, not a file");
 }
 
 TEST(Presets, FileErrorsNameTheFile) {
-  const std::string path = testing::TempDir() + "/virtual-box." + std::to_string(getpid()) + ".json";
+  const std::string path =
+      testing::TempDir() + "/virtual-box." + std::to_string(getpid()) + ".json";
   std::ofstream(path) << R"({"devices":[{"name":"a","kind":"cpu","cores":0}]})";
   EXPECT_EQ(LoadMachine(path).status().message(),
-            "machine file '" + path + "': devices[0].cores: 0 is out of range; give a whole number from 1 to 65536");
+            "machine file '" + path +
+                "': devices[0].cores: 0 is out of range; give a whole number from 1 to 65536");
   std::ofstream(path) << R"({"devices":[{"name":"a","kind":"cpu"}]})";
   EXPECT_TRUE(LoadMachine(path).ok());
   std::filesystem::remove(path);
@@ -141,5 +152,5 @@ TEST(Probe, CgroupFolderOfBothVersions) {
   EXPECT_EQ(CgroupFolder("garbage", "cpu"), "");
 }
 
-}  // namespace
-}  // namespace autopar
+} // namespace
+} // namespace autopar
