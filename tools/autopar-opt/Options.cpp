@@ -40,7 +40,16 @@ llvm::ManagedStatic<Flags> flags;
 
 } // namespace
 
-void mlir::autopar::registerOptOptions() { (void)*flags; }
+void mlir::autopar::registerOptOptions() {
+  // libLLVM registers options of its own code generator under some of these names (--stop-after). They mean nothing here
+  // and go, so that a name has one meaning.
+  llvm::StringMap<cl::Option *> &known = cl::getRegisteredOptions();
+  for (StringRef name : {"machine", "stop-after", "effort", "planner", "max-streams", "fuse", "target-cpu",
+                         "ignore-pins", "report", "report-text", "profile"})
+    if (auto found = known.find(name); found != known.end())
+      found->second->removeArgument();
+  (void)*flags;
+}
 
 FailureOr<OptOptions> mlir::autopar::readOptOptions(std::string &error) {
   OptOptions options;
