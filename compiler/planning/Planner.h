@@ -1,0 +1,34 @@
+// The planner: task graph and machine in, plan out. The one entry point that the compiler calls.
+#ifndef AUTOPAR_COMPILER_PLANNING_PLANNER_H
+#define AUTOPAR_COMPILER_PLANNING_PLANNER_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/planning/Plan.h"
+#include "runtime/machine/machine.h"
+
+namespace autopar::planning {
+
+struct PlannerOptions {
+  /// 0: near-linear planners only. 1 and more: also the rest of the portfolio. Counts work, not time: deterministic.
+  int effort = 1;
+  /// One of plannerNames(); "auto" keeps the best of the portfolio.
+  std::string plannerName = "auto";
+  /// Most compute streams per device; 0: as many as the machine says.
+  uint32_t maxStreams = 0;
+};
+
+/// "auto", "heft" (as published: arithmetic mean ranks, insertion, forward), "reverse-heft", "one-device".
+const std::vector<std::string_view> &plannerNames();
+
+/// Plans `graph` (finalized, for the devices of `machine` in order). The plan is never longer than the one that runs
+/// everything on the best single device in one stream. The same input gives the same plan. Errors are one sentence.
+absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
+                               const PlannerOptions &options = {});
+
+} // namespace autopar::planning
+
+#endif // AUTOPAR_COMPILER_PLANNING_PLANNER_H

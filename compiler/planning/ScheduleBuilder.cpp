@@ -1,0 +1,315 @@
+#include "compiler/planning/ScheduleBuilder.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/planning/Streams.h"
+
+namespace autopar::planning {
+
+// ---- TaskTable -------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Upper bound on any sensible makespan in nanoseconds: everything one after the other.
+double everythingInTurn(const TaskGraph &graph, const MachineModel &machine) {
+  double total = 0;
+  for (size_t task = 0; task < graph.taskCount(); ++task) {
+    double longest = 0;
+    for (size_t device = 0; device < graph.deviceCount(); ++device) {
+      const Device &description = machine.device(DeviceId(device));
+      longest = std::max(longest, double(graph.costNs(TaskId(task), DeviceId(device))) +
+                                      double(description.launch_ns + description.wait_ns));
+    }
+    total += longest;
+  }
+  double latency = 0, nsPerByte = 0;
+  for (const Link &link : machine.description().links) {
+    latency = std::max(latency, double(link.latency_ns));
+    nsPerByte = std::max(nsPerByte, 1e9 / double(link.bytes_per_s));
+  }
+  for (size_t value = 0; value < graph.valueCount(); ++value)
+    if (graph.value(ValueId(value)).needsTransfer())
+      total += 2.0 * double(graph.deviceCount()) *
+               (latency + nsPerByte * double(graph.value(ValueId(value)).bytes) + 1);
+  return total;
+}
+
+} // namespace
+
+absl::Status TaskTable::create(const TaskGraph &graph, const MachineModel &machine,
+                               TaskTable &out) {
+  const size_t numDevices = graph.deviceCount();
+  out = TaskTable();
+  out.numDevices = numDevices;
+  size_t instant = 0;
+  out.durations.resize(graph.taskCount() * numDevices);
+  for (size_t index = 0; index < graph.taskCount(); ++index) {
+    TaskId task(index);
+    bool allowedSomewhere = false, isInstant = false;
+    for (size_t at = 0; at < numDevices; ++at) {
+      DeviceId device(at);
+      bool allowed = graph.mayRunOn(task, device);
+      for (ValueId value : graph.produced(task))
+        if (graph.value(value).isProgramResult && graph.value(value).needsTransfer() &&
+            machine.host().valid() && device != machine.host())
+          allowed &= machine.route(device, machine.host()).exists();
+      int64_t duration =
+          allowed ? graph.costNs(task, device) + machine.device(device).launch_ns : -1;
+      out.durations[index * numDevices + at] = duration;
+      allowedSomewhere |= allowed;
+      isInstant |= duration == 0;
+    }
+    if (!allowedSomewhere)
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the result of task '", graph.task(task).label,
+          "' cannot return to the host device from any device that may run it; add a link"));
+    instant += isInstant;
+  }
+  for (ValueId id : graph.programResults()) {
+    const Value &value = graph.value(id);
+    if (!value.producer.valid() && value.needsTransfer() && value.residentDevice.valid() &&
+        machine.host().valid() && value.residentDevice != machine.host() &&
+        !machine.route(value.residentDevice, machine.host()).exists())
+      return absl::InvalidArgumentError(
+          absl::StrCat("a program input on device '", machine.device(value.residentDevice).name,
+                       "' is a result too, and no link leads from there to the host device '",
+                       machine.device(machine.host()).name, "'; add a link"));
+  }
+  out.tickShift = std::bit_width(instant);
+  if (everythingInTurn(graph, machine) * double(1ull << out.tickShift) > 1e18)
+    return absl::InvalidArgumentError(
+        absl::StrCat("costs and transfers add up to ", everythingInTurn(graph, machine) / 1e9,
+                     " s, more than a plan can express; check the costs and the link speeds"));
+  out.shortestTask.assign(numDevices, std::numeric_limits<int64_t>::max() / 8);
+  for (size_t index = 0; index < out.durations.size(); ++index) {
+    int64_t &duration = out.durations[index];
+    if (duration < 0)
+      continue;
+    duration = duration == 0 ? 1 : duration << out.tickShift;
+    int64_t &shortest = out.shortestTask[index % numDevices];
+    shortest = std::min(shortest, duration);
+  }
+  bool someShare = false;
+  for (size_t at = 0; at < numDevices; ++at) {
+    // floor(full / n) of each of n tasks fit; n + 1 do not, as n is far below the square root of full.
+    out.leastShare.push_back(kFullOccupancy / machine.streams(DeviceId(at)));
+    for (size_t task = 0; task < graph.taskCount() && !someShare; ++task)
+      someShare |= graph.occupancy(TaskId(task), DeviceId(at)) > out.leastShare[at];
+  }
+  if (someShare) {
+    out.shares.resize(out.durations.size());
+    for (size_t index = 0; index < out.shares.size(); ++index)
+      out.shares[index] =
+          std::max(out.leastShare[index % numDevices],
+                   graph.occupancy(TaskId(index / numDevices), DeviceId(index % numDevices)));
+  }
+  return absl::OkStatus();
+}
+
+// ---- ScheduleBuilder -------------------------------------------------------------------------------------------
+
+ScheduleBuilder::ScheduleBuilder(const TaskGraph &graph, const MachineModel &machine,
+                                 const TaskTable &table, Mode mode)
+    : graph(graph), machine(machine), table(table), mode(mode), placedOn(graph.taskCount()),
+      started(graph.taskCount()), finished(graph.taskCount()),
+      copies(graph.valueCount() * machine.deviceCount(), -1) {
+  for (size_t device = 0; device < machine.deviceCount(); ++device)
+    devices.emplace_back(kFullOccupancy, table.shortest(DeviceId(device)));
+  const size_t engineCount = machine.description().engines.size();
+  for (size_t engine = 0; engine < engineCount; ++engine)
+    engines.emplace_back(1);
+  engineFloor.resize(engineCount);
+  engineStamp.resize(engineCount, 0);
+}
+
+// Time at which the copy over `link` is complete. What the current task has booked before on an engine comes first, so
+// that a tentative round (commit false) and the real one give the same times.
+int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t ready, bool commit) {
+  const Link &link = machine.link(id);
+  int64_t duration = TransferNs(link, graph.value(value).bytes) << table.shift();
+  int64_t start = ready;
+  for (uint32_t engine : link.engines)
+    if (engineStamp[engine] == stamp)
+      start = std::max(start, engineFloor[engine]);
+  if (duration > 0) {
+    // All engines must be free at once: go round until none of them moves the start.
+    constexpr int kMostRounds = 64;
+    int rounds = 0;
+    for (size_t agreed = 0, i = 0; agreed < link.engines.size() && rounds < kMostRounds;
+         i = (i + 1) % link.engines.size(), ++rounds) {
+      int64_t fit = engines[link.engines[i]].firstFit(start, duration, 1);
+      agreed = fit == start ? agreed + 1 : 1;
+      start = fit;
+    }
+    if (rounds == kMostRounds)
+      for (uint32_t engine : link.engines)
+        start = std::max(start, engines[engine].frontier());
+  }
+  for (uint32_t engine : link.engines) {
+    engineStamp[engine] = stamp;
+    engineFloor[engine] = start + duration;
+  }
+  if (commit) {
+    if (duration > 0)
+      for (uint32_t engine : link.engines)
+        engines[engine].reserve(start, start + duration, 1);
+    transfers.push_back({value, link.from, link.to, id, start, start + duration});
+    copyOf(value, link.to) = start + duration;
+  }
+  return start + duration;
+}
+
+// Arrival of a value on `to`, where no copy is yet.
+int64_t ScheduleBuilder::bring(ValueId value, DeviceId from, DeviceId to, int64_t ready,
+                               bool commit) {
+  const Route &route = machine.route(from, to);
+  if (!route.viaHost())
+    return bookLink(value, route.first, ready, commit);
+  int64_t atHost = copyOf(value, machine.host());
+  if (atHost < 0)
+    atHost = bookLink(value, route.first, ready, commit);
+  return bookLink(value, route.second, atHost, commit);
+}
+
+bool ScheduleBuilder::reachable(TaskId task, DeviceId device) const {
+  for (ValueId operand : graph.operands(task)) {
+    const Value &value = graph.value(operand);
+    DeviceId from = value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
+    if (value.needsTransfer() && from.valid() && from != device &&
+        !machine.route(from, device).exists())
+      return false;
+  }
+  return true;
+}
+
+int64_t ScheduleBuilder::arrival(TaskId task, DeviceId device, bool commit) {
+  if (machine.isPartitioned() && !reachable(task, device))
+    return kUnreachable;
+  const int64_t wait = machine.device(device).wait_ns << table.shift();
+  int64_t ready = 0;
+  missing.clear();
+  for (ValueId operand : graph.operands(task)) {
+    const Value &value = graph.value(operand);
+    DeviceId from = value.residentDevice;
+    int64_t made = 0;
+    if (value.producer.valid()) {
+      from = placedOn[value.producer.index()];
+      made = finished[value.producer.index()];
+    }
+    if (!from.valid() || from == device) {
+      ready = std::max(ready, made);
+    } else if (!value.needsTransfer()) {
+      ready = std::max(ready, value.producer.valid() ? made + wait : 0);
+    } else if (int64_t copy = copyOf(operand, device); copy >= 0) {
+      ready = std::max(ready, copy + wait);
+    } else {
+      missing.push_back({made, operand, from});
+    }
+  }
+  if (missing.size() > 1)
+    std::sort(missing.begin(), missing.end(), [](const Missing &a, const Missing &b) {
+      return a.ready != b.ready ? a.ready < b.ready : a.value < b.value;
+    });
+  ++stamp;
+  for (const Missing &item : missing)
+    ready = std::max(ready, bring(item.value, item.from, device, item.ready, commit) + wait);
+  return ready;
+}
+
+int64_t ScheduleBuilder::startOf(TaskId task, DeviceId device, int64_t ready) const {
+  const int64_t duration = table.duration(task, device);
+  const uint32_t share = table.share(task, device);
+  switch (mode) {
+  case Mode::OneAtATime:
+    return std::max(ready, clock);
+  case Mode::Append:
+    if (share == kFullOccupancy)
+      return std::max(ready, devices[device.index()].frontier());
+    [[fallthrough]];
+  case Mode::Insert:
+    return devices[device.index()].firstFit(ready, duration, share);
+  }
+  return ready;
+}
+
+ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device) {
+  Estimate result;
+  int64_t ready = arrival(task, device, /*commit=*/false);
+  if (ready == kUnreachable)
+    return result;
+  result.finish = startOf(task, device, ready) + table.duration(task, device);
+  result.returned = result.finish;
+  DeviceId host = machine.host();
+  if (!host.valid() || host == device || graph.programResults().empty())
+    return result;
+  ++stamp;
+  for (ValueId value : graph.produced(task))
+    if (graph.value(value).isProgramResult && graph.value(value).needsTransfer())
+      result.returned =
+          std::max(result.returned, bring(value, device, host, result.finish, /*commit=*/false));
+  return result;
+}
+
+bool ScheduleBuilder::place(TaskId task, DeviceId device) {
+  int64_t ready = arrival(task, device, /*commit=*/true);
+  if (ready == kUnreachable)
+    return false;
+  int64_t start = startOf(task, device, ready);
+  int64_t finish = start + table.duration(task, device);
+  if (mode == Mode::OneAtATime)
+    clock = finish;
+  else
+    devices[device.index()].reserve(start, finish, table.share(task, device));
+  placedOn[task.index()] = device;
+  started[task.index()] = start;
+  finished[task.index()] = finish;
+  return true;
+}
+
+Plan ScheduleBuilder::finish() {
+  Plan plan;
+  // Results go home last, so that they take the gaps that the transfers between tasks leave.
+  missing.clear();
+  DeviceId host = machine.host();
+  for (ValueId id : graph.programResults()) {
+    const Value &value = graph.value(id);
+    DeviceId from = value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
+    if (!host.valid() || !value.needsTransfer() || !from.valid() || from == host ||
+        copyOf(id, host) >= 0 || !machine.route(from, host).exists())
+      continue;
+    missing.push_back({value.producer.valid() ? finished[value.producer.index()] : 0, id, from});
+  }
+  std::sort(missing.begin(), missing.end(), [](const Missing &a, const Missing &b) {
+    return a.ready != b.ready ? a.ready < b.ready : a.value < b.value;
+  });
+  for (const Missing &item : missing) {
+    ++stamp;
+    bring(item.value, item.from, host, item.ready, /*commit=*/true);
+  }
+
+  const unsigned shift = table.shift();
+  plan.tasks.resize(graph.taskCount());
+  for (size_t task = 0; task < plan.tasks.size(); ++task) {
+    plan.tasks[task] = {placedOn[task], 0, started[task] >> shift, finished[task] >> shift};
+    plan.makespanNs = std::max(plan.makespanNs, plan.tasks[task].finishNs);
+  }
+  plan.transfers = std::move(transfers);
+  for (PlannedTransfer &transfer : plan.transfers) {
+    transfer.startNs >>= shift;
+    transfer.finishNs >>= shift;
+    plan.makespanNs = std::max(plan.makespanNs, transfer.finishNs);
+  }
+  std::sort(plan.transfers.begin(), plan.transfers.end(),
+            [](const PlannedTransfer &a, const PlannedTransfer &b) {
+              if (a.startNs != b.startNs)
+                return a.startNs < b.startNs;
+              return a.value != b.value ? a.value < b.value : a.to < b.to;
+            });
+  assignStreams(graph, plan);
+  return plan;
+}
+
+} // namespace autopar::planning

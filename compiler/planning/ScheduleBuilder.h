@@ -1,0 +1,107 @@
+// The evaluation core: a schedule under construction, with devices, streams and copy engines booked as tasks are placed.
+//
+// estimate() answers "when would this task finish there?" and place() does it, by the same rule, so that a list
+// scheduler and the decoder of a (order, device) encoding share one model. Time runs in ticks: nanoseconds, or fractions
+// of one when tasks without duration exist, which then take one tick each so that every task has an interval of its own;
+// all of these ticks together are less than a nanosecond and vanish in the plan.
+#ifndef AUTOPAR_COMPILER_PLANNING_SCHEDULEBUILDER_H
+#define AUTOPAR_COMPILER_PLANNING_SCHEDULEBUILDER_H
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/planning/MachineModel.h"
+#include "compiler/planning/Plan.h"
+#include "compiler/planning/Timeline.h"
+
+namespace autopar::planning {
+
+/// Durations and shares of a graph on a machine, in ticks; made once and shared by all builders of one planning run.
+class TaskTable {
+public:
+  /// Fails if the costs add up to more time than a plan can express, or if a result cannot reach the host.
+  static absl::Status create(const TaskGraph &graph, const MachineModel &machine, TaskTable &out);
+
+  /// -1: not allowed there.
+  int64_t duration(TaskId task, DeviceId device) const {
+    return durations[task.index() * numDevices + device.index()];
+  }
+  uint32_t share(TaskId task, DeviceId device) const {
+    return shares.empty() ? leastShare[device.index()]
+                          : shares[task.index() * numDevices + device.index()];
+  }
+  int64_t shortest(DeviceId device) const { return shortestTask[device.index()]; }
+  unsigned shift() const { return tickShift; }
+
+private:
+  size_t numDevices = 0;
+  unsigned tickShift = 0;
+  std::vector<int64_t> durations;    // [task][device]
+  std::vector<uint32_t> shares;      // [task][device], empty: all leastShare
+  std::vector<uint32_t> leastShare;  // by device
+  std::vector<int64_t> shortestTask; // by device
+};
+
+class ScheduleBuilder {
+public:
+  enum class Mode {
+    Insert,     ///< Tasks and transfers take the first gap that fits.
+    Append,     ///< Tasks start no earlier than the device's frontier allows; transfers take gaps.
+    OneAtATime, ///< One task at a time on the whole machine.
+  };
+  static constexpr int64_t kUnreachable = -1;
+
+  ScheduleBuilder(const TaskGraph &graph, const MachineModel &machine, const TaskTable &table,
+                  Mode mode);
+
+  /// Finish of `task` on `device` in ticks, `returned` also counting the way of its program results to the host.
+  /// kUnreachable if an operand cannot get there. All producers must have been placed.
+  struct Estimate {
+    int64_t finish = kUnreachable;
+    int64_t returned = kUnreachable;
+  };
+  Estimate estimate(TaskId task, DeviceId device);
+  /// False, and nothing changed, if estimate() says kUnreachable.
+  bool place(TaskId task, DeviceId device);
+  DeviceId deviceOf(TaskId task) const { return placedOn[task.index()]; }
+
+  /// Sends the results home and converts to nanoseconds; streams are assigned, `serialNs` and `planner` are not set.
+  /// Every task must have been placed. The builder is used up.
+  Plan finish();
+
+private:
+  int64_t arrival(TaskId task, DeviceId device, bool commit);
+  bool reachable(TaskId task, DeviceId device) const;
+  int64_t bring(ValueId value, DeviceId from, DeviceId to, int64_t ready, bool commit);
+  int64_t bookLink(ValueId value, LinkId link, int64_t ready, bool commit);
+  int64_t startOf(TaskId task, DeviceId device, int64_t ready) const;
+  int64_t &copyOf(ValueId value, DeviceId device) {
+    return copies[value.index() * machine.deviceCount() + device.index()];
+  }
+
+  struct Missing {
+    int64_t ready;
+    ValueId value;
+    DeviceId from;
+  };
+
+  const TaskGraph &graph;
+  const MachineModel &machine;
+  const TaskTable &table;
+  Mode mode;
+  std::vector<Timeline> devices, engines;
+  std::vector<DeviceId> placedOn;          // by task
+  std::vector<int64_t> started, finished;  // by task
+  std::vector<int64_t> copies;             // [value][device]: arrival of the copy, -1: none
+  std::vector<PlannedTransfer> transfers;  // in ticks
+  std::vector<int64_t> engineFloor;        // by engine: end of what the current task has booked
+  std::vector<uint64_t> engineStamp;       // by engine: for which round the floor holds
+  uint64_t stamp = 0;
+  std::vector<Missing> missing;
+  int64_t clock = 0; // OneAtATime: finish of the last task
+};
+
+} // namespace autopar::planning
+
+#endif // AUTOPAR_COMPILER_PLANNING_SCHEDULEBUILDER_H
