@@ -9,7 +9,7 @@ struct MissingPass : PassWrapper<MissingPass, OperationPass<>> {
   MissingPass(std::string n) : n(n) {}
   StringRef getName() const override { return n; }
   StringRef getArgument() const override { return n; }
-  void runOnOperation() override { getOperation()->emitWarning("pass not there yet: ") << n; }
+  void runOnOperation() override {  }
   std::string n;
 };
 }

@@ -43,12 +43,15 @@ llvm::ManagedStatic<Flags> flags;
 void mlir::autopar::registerOptOptions() {
   // libLLVM registers options of its own code generator under some of these names (--stop-after). They mean nothing here
   // and go, so that a name has one meaning.
-  llvm::StringMap<cl::Option *> &known = cl::getRegisteredOptions();
+  auto &known = cl::getRegisteredOptions();
   for (StringRef name : {"machine", "stop-after", "effort", "planner", "max-streams", "fuse", "target-cpu",
                          "ignore-pins", "report", "report-text", "profile"})
     if (auto found = known.find(name); found != known.end())
       found->second->removeArgument();
   (void)*flags;
+  // An error is one sentence: without this, a whole function is printed behind it. The flag turns it on again.
+  if (auto found = known.find("mlir-print-op-on-diagnostic"); found != known.end())
+    static_cast<cl::opt<bool> *>(found->second)->setInitialValue(false);
 }
 
 FailureOr<OptOptions> mlir::autopar::readOptOptions(std::string &error) {

@@ -17,7 +17,7 @@ struct OptOptions {
   bool reportText = false;  ///< --report-text
 };
 
-/// Registers the flags with LLVM's command line. Call once, before parsing.
+/// Registers the flags with LLVM's command line. Call once, after mlir-opt's own are registered and before parsing.
 void registerOptOptions();
 
 /// The parsed flags, or a sentence that says what is wrong with them.

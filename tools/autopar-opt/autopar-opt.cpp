@@ -113,8 +113,9 @@ static int runTool(int argc, char **argv) {
   DialectRegistry registry;
   registerDialects(registry);
   registerPasses();
+  registerCLIOptions("autopar compiler driver", registry);
   registerOptOptions();
-  auto [input, output] = registerAndParseCLIOptions(argc, argv, "autopar compiler driver", registry);
+  auto [input, output] = parseCLIOptions(argc, argv, "autopar compiler driver\n");
 
   std::string error;
   FailureOr<OptOptions> options = readOptOptions(error);
