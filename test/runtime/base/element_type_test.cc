@@ -48,5 +48,5 @@ TEST(TensorType, CheckedBytesRefusesWhatOverflows) {
   EXPECT_FALSE(CheckedBytes({ElementType::kF32, {0, -3}}).has_value());
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

@@ -1,18 +1,17 @@
 #include "runtime/base/file.h"
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include <gtest/gtest.h>
-
 namespace autopar {
 namespace {
 
 class FileTest : public testing::Test {
-protected:
+ protected:
   void SetUp() override {
     char folder[] = "/tmp/autopar_file_test.XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
@@ -85,5 +84,5 @@ TEST_F(FileTest, PermissionsAndLinksAreKept) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

@@ -44,8 +44,9 @@ TEST(Compare, SentenceNamesFirstAndWorst) {
   EXPECT_EQ(Compare("3xi64=9223372036854775807 1 2", "3xi64=-9223372036854775808 1 3"),
             "result 0 (3xi64): 2 of 3 elements differ; first [0] is 9223372036854775807 instead of "
             "-9223372036854775808, also the worst (off by 1.84467e+19)");
-  EXPECT_EQ(Compare("f32=nan", "f32=1", {0, 0}), "result 0 (f32): 1 of 1 element differs (rtol 0, "
-                                                 "atol 0); [] is nan instead of 1 (off by inf)");
+  EXPECT_EQ(Compare("f32=nan", "f32=1", {0, 0}),
+            "result 0 (f32): 1 of 1 element differs (rtol 0, "
+            "atol 0); [] is nan instead of 1 (off by inf)");
 }
 
 TEST(Compare, TypesAndShapesMustMatch) {
@@ -62,5 +63,5 @@ TEST(Compare, SixteenBitFloatsAndBooleans) {
             "result 0 (2xi1): 1 of 2 elements differs; [1] is 0 instead of 1 (off by 1)");
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

@@ -1,10 +1,10 @@
 #include "runtime/io/float16.h"
 
+#include <gtest/gtest.h>
+
 #include <bit>
 #include <cmath>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace autopar {
 namespace {
@@ -51,5 +51,5 @@ TEST(Bfloat16, NarrowingRoundsToNearestEven) {
   EXPECT_TRUE(std::isnan(Bfloat16ToFloat(FloatToBfloat16(std::bit_cast<float>(0x7f800001u)))));
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

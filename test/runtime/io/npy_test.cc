@@ -1,15 +1,14 @@
 #include "runtime/io/npy.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
-
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace autopar {
 namespace {
@@ -38,19 +37,17 @@ std::string Npy(const std::string &header, const std::string &payload) {
 }
 
 double ValueOf(const nlohmann::json &value) {
-  if (!value.is_string())
-    return value.get<double>();
-  if (value == "nan")
-    return std::nan("");
+  if (!value.is_string()) return value.get<double>();
+  if (value == "nan") return std::nan("");
   return value == "-inf" ? -INFINITY : INFINITY;
 }
 
 // What the manifest leaves open (ok: null) and how autopar decides.
 const std::map<std::string, bool> kDecided = {{"native_endian_equals.npy", true},
                                               {"long_suffix_shape.npy", true},
-                                              {"two_arrays.npy", false}, // bytes follow the array
+                                              {"two_arrays.npy", false},  // bytes follow the array
                                               {"complex64.npy", false},
-                                              {"bf16_V2.npy", false}}; // without a bf16 argument
+                                              {"bf16_V2.npy", false}};  // without a bf16 argument
 
 TEST(Npy, EveryCaseOfTheManifestIsReadOrRefusedAsItSays) {
   const nlohmann::json manifest = nlohmann::json::parse(FileText(kCases + "manifest.json"));
@@ -78,8 +75,7 @@ TEST(Npy, EveryCaseOfTheManifestIsReadOrRefusedAsItSays) {
     for (size_t i = 0; i < values.size(); ++i) {
       const auto index = static_cast<int64_t>(i);
       double expected = ValueOf(values[i]);
-      if (dtype == "ui8" && expected > 127)
-        expected -= 256; // bit pattern
+      if (dtype == "ui8" && expected > 127) expected -= 256;  // bit pattern
       if (std::isnan(expected)) {
         EXPECT_TRUE(std::isnan(tensor->FloatAt(index)));
       } else {
@@ -101,18 +97,22 @@ TEST(Npy, RefusalsSayWhatIsWrong) {
       {"shape_overflow.npy", "an array of type 4294967296x4294967296xf32 is too large to exist"},
       {"shape_negative.npy", "the shape has the negative dimension -1"},
       {"missing_key.npy", "the header is damaged: the key 'fortran_order' is missing"},
-      {"object_pickle.npy", "element type '|O' means pickled Python objects, which are never read; "
-                            "save it as float16, float32, float64, "
-                            "bool, int8, int32 or int64"},
+      {"object_pickle.npy",
+       "element type '|O' means pickled Python objects, which are never read; "
+       "save it as float16, float32, float64, "
+       "bool, int8, int32 or int64"},
       {"structured.npy", "a structured element type is not supported; save each field as an array"},
-      {"string.npy", "element type '<U2' means strings; save it as float16, float32, float64, "
-                     "bool, int8, int32 or int64"},
-      {"complex64.npy", "element type '<c8' means complex numbers; save it as float16, float32, "
-                        "float64, bool, int8, int32 or int64"},
+      {"string.npy",
+       "element type '<U2' means strings; save it as float16, float32, float64, "
+       "bool, int8, int32 or int64"},
+      {"complex64.npy",
+       "element type '<c8' means complex numbers; save it as float16, float32, "
+       "float64, bool, int8, int32 or int64"},
       {"two_arrays.npy", "152 bytes follow the array 2x3xf32; a file holds one array"},
-      {"bf16_V2.npy", "element type '<V2' is two bytes without a meaning and is read as bf16 only "
-                      "for a bf16 tensor; save it as "
-                      "float16, float32, float64, bool, int8, int32 or int64"},
+      {"bf16_V2.npy",
+       "element type '<V2' is two bytes without a meaning and is read as bf16 only "
+       "for a bf16 tensor; save it as "
+       "float16, float32, float64, bool, int8, int32 or int64"},
   };
   for (const auto &[name, message] : expected) {
     EXPECT_EQ(std::string(ReadNpy(kCases + name).status().message()),
@@ -138,7 +138,7 @@ TEST(Npy, MissingFileAndFolderAreSentences) {
 TEST(Npy, HeadersOutOfTheOrdinary) {
   struct Case {
     const char *header;
-    const char *error; // nullptr: read as 2xf32
+    const char *error;  // nullptr: read as 2xf32
   };
   const Case cases[] = {
       {"{'descr':'<f4','fortran_order':False,'shape':(2,)}", nullptr},
@@ -182,8 +182,7 @@ TEST(Npy, HeadersOutOfTheOrdinary) {
     }
   }
   std::string rank;
-  for (int i = 0; i < 65; ++i)
-    rank += "1,";
+  for (int i = 0; i < 65; ++i) rank += "1,";
   EXPECT_FALSE(
       Parse(Npy("{'descr':'<f4','fortran_order':False,'shape':(" + rank + ")}", "0123")).ok());
 }
@@ -200,8 +199,7 @@ TEST(Npy, EveryTruncationAndByteChangeIsReadOrRefused) {
         std::string changed = text;
         changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
         const absl::StatusOr<Tensor> tensor = Parse(changed, ElementType::kBf16);
-        if (!tensor.ok())
-          continue;
+        if (!tensor.ok()) continue;
         EXPECT_EQ(tensor->bytes().size(), tensor->type().bytes());
       }
     }
@@ -209,7 +207,7 @@ TEST(Npy, EveryTruncationAndByteChangeIsReadOrRefused) {
 }
 
 TEST(Npy, FortranOrderLargerThanOneBlockIsTransposed) {
-  constexpr int64_t kRows = 700, kColumns = 900; // 2.5 MB
+  constexpr int64_t kRows = 700, kColumns = 900;  // 2.5 MB
   std::string payload(kRows * kColumns * 4, '\0');
   for (int64_t column = 0; column < kColumns; ++column) {
     for (int64_t row = 0; row < kRows; ++row) {
@@ -220,8 +218,7 @@ TEST(Npy, FortranOrderLargerThanOneBlockIsTransposed) {
   const absl::StatusOr<Tensor> tensor =
       Parse(Npy("{'descr':'<i4','fortran_order':True,'shape':(700,900)}", payload));
   ASSERT_TRUE(tensor.ok()) << tensor.status();
-  for (int64_t i = 0; i < kRows * kColumns; ++i)
-    ASSERT_EQ(tensor->IntAt(i), i);
+  for (int64_t i = 0; i < kRows * kColumns; ++i) ASSERT_EQ(tensor->IntAt(i), i);
 }
 
 class NpyWriter : public testing::TestWithParam<TensorType> {};
@@ -264,5 +261,5 @@ TEST(NpyWriterHeader, ShapeTuplesAreThoseOfPython) {
   std::filesystem::remove(path);
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

@@ -1,5 +1,6 @@
 #include "runtime/io/tensor_text.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <bit>
@@ -8,8 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 
@@ -127,8 +126,7 @@ TEST(PrintTensor, FloatsReadBackToTheSameBits) {
   for (uint32_t seed = 1; seed <= 20000; ++seed) {
     const uint32_t bits = seed * 2654435761u;
     const auto value = std::bit_cast<float>(bits);
-    if (std::isnan(value))
-      continue;
+    if (std::isnan(value)) continue;
     uint8_t bytes[4];
     std::memcpy(bytes, &value, 4);
     const absl::StatusOr<Tensor> again =
@@ -145,5 +143,5 @@ TEST(PrintTensor, WhatIsLeftOutIsCounted) {
   EXPECT_EQ(Printed(tensor, 0), "2x3xi32= ... (6 of 6 elements left out)");
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

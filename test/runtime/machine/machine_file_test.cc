@@ -1,8 +1,8 @@
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "runtime/machine/machine.h"
 
@@ -237,5 +237,5 @@ TEST(MachineFile, EveryTruncationIsRefused) {
   }
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

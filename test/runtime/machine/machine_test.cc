@@ -1,8 +1,8 @@
 #include "runtime/machine/machine.h"
 
-#include <limits>
-
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace autopar {
 namespace {
@@ -64,5 +64,5 @@ TEST(CheckMachine, RefusesIdsThatPointNowhere) {
   EXPECT_FALSE(PrintMachine(machine).empty()) << "printing does not trust the ids";
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar

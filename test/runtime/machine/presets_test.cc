@@ -1,10 +1,9 @@
+#include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-
-#include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/machine/machine.h"
@@ -66,20 +65,16 @@ TEST(Presets, EveryPairIsLinkedBothWaysOverItsOwnEngines) {
   EXPECT_EQ(machine.links.size(), 2u * 3 + 3 * 2);
   for (size_t from = 0; from < 4; ++from) {
     for (size_t to = 0; to < 4; ++to) {
-      if (from == to)
-        continue;
+      if (from == to) continue;
       const LinkId id = machine.FindLink(DeviceId(from), DeviceId(to));
       ASSERT_TRUE(id.valid());
       const Link &link = machine.links[id.index()];
       EXPECT_FALSE(link.emulated);
       std::vector<std::string> engines;
-      for (uint32_t engine : link.engines)
-        engines.push_back(machine.engines[engine]);
+      for (uint32_t engine : link.engines) engines.push_back(machine.engines[engine]);
       std::vector<std::string> expected;
-      if (from != 0)
-        expected.push_back(machine.devices[from].name + ".out");
-      if (to != 0)
-        expected.push_back(machine.devices[to].name + ".in");
+      if (from != 0) expected.push_back(machine.devices[from].name + ".out");
+      if (to != 0) expected.push_back(machine.devices[to].name + ".in");
       EXPECT_EQ(engines, expected);
     }
   }
@@ -152,5 +147,5 @@ TEST(Probe, CgroupFolderOfBothVersions) {
   EXPECT_EQ(CgroupFolder("garbage", "cpu"), "");
 }
 
-} // namespace
-} // namespace autopar
+}  // namespace
+}  // namespace autopar
