@@ -1,0 +1,299 @@
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/status.h"
+#include "runtime/device/host/copy_engines.h"
+#include "runtime/executor/function_binding.h"
+#include "runtime/executor/poison.h"
+#include "runtime/executor/program.h"
+#include "runtime/executor/program_impl.h"
+
+namespace autopar {
+namespace {
+
+// Looks for the end of a call, with a pause between them, before the caller's thread sleeps.
+constexpr int kCallerSpins = 1000;
+
+using StreamKey = std::tuple<DeviceId, StreamKind, uint32_t>;
+
+StreamKey KeyOf(const Stream& stream) {
+  return {stream.device, stream.kind,
+          stream.kind == StreamKind::kCopy ? stream.link.value : stream.ordinal};
+}
+
+// A byte range of the caller's, for finding overlaps.
+struct CallerBytes {
+  const uint8_t* begin;
+  const uint8_t* end;
+  bool is_output;
+  size_t number;
+};
+
+absl::Status CheckOverlap(absl::Span<const absl::Span<const uint8_t>> inputs,
+                          absl::Span<const absl::Span<uint8_t>> outputs) {
+  std::vector<CallerBytes> ranges;
+  ranges.reserve(inputs.size() + outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ranges.push_back({inputs[i].data(), inputs[i].data() + inputs[i].size(), false, i});
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ranges.push_back({outputs[i].data(), outputs[i].data() + outputs[i].size(), true, i});
+  }
+  ranges.erase(std::remove_if(ranges.begin(), ranges.end(),
+                              [](const CallerBytes& range) { return range.begin == range.end; }),
+               ranges.end());
+  std::sort(ranges.begin(), ranges.end(), [](const CallerBytes& a, const CallerBytes& b) {
+    return std::less<const uint8_t*>()(a.begin, b.begin);
+  });
+  // The furthest ends seen so far: of anything, and of an output.
+  const CallerBytes* furthest = nullptr;
+  const CallerBytes* furthest_output = nullptr;
+  for (const CallerBytes& range : ranges) {
+    const CallerBytes* other = range.is_output ? furthest : furthest_output;
+    if (other != nullptr && range.begin < other->end) {
+      auto name = [](const CallerBytes& bytes) {
+        return absl::StrCat(bytes.is_output ? "output " : "input ", bytes.number);
+      };
+      return absl::InvalidArgumentError(absl::StrCat(
+          name(*other), " and ", name(range), " share bytes; give every output its own buffer"));
+    }
+    if (furthest == nullptr || range.end > furthest->end) furthest = &range;
+    if (range.is_output && (furthest_output == nullptr || range.end > furthest_output->end)) {
+      furthest_output = &range;
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <class Buffer>
+absl::Status CheckBuffers(const std::string& function, const std::vector<Port>& ports,
+                          absl::Span<const Buffer> buffers, const char* noun) {
+  if (buffers.size() != ports.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("function '", function, "' has ", ports.size(),
+                                                   " ", noun, "s, but ", buffers.size(),
+                                                   buffers.size() == 1 ? " was" : " were", " given"));
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    uint64_t bytes = ports[i].type.bytes();
+    if (buffers[i].size() == bytes) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("function '", function, "', ", noun, " ", i, ": ", ports[i].type.ToString(),
+                     " has ", bytes, " bytes, but the buffer has ", buffers[i].size()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct Session::Impl {
+  std::shared_ptr<const Program> program;
+  SessionOptions options;
+  std::unique_ptr<CopyEngines> engines;
+  std::vector<std::unique_ptr<DeviceMemory>> arena_memory;  // by DeviceId
+  std::vector<uint64_t> arena_bytes;                        // by DeviceId
+  CallState call;              // before the threads, which may be leaving it
+  SessionResources resources;  // holds the threads
+  std::map<std::string, std::unique_ptr<FunctionBinding>, std::less<>> functions;
+  std::map<std::string, std::vector<PoisonedArena>, std::less<>> poison;
+  uint32_t next_base = 0;
+  std::atomic<bool> busy{false};
+  std::vector<CommandTiming> timings;
+  int64_t elapsed_ns = 0;
+
+  absl::Status Open();
+  absl::Status OpenArenas();
+  absl::Status OpenDevices();
+  absl::Status BindFunctions();
+  absl::Status RunCall(std::string_view function, absl::Span<const absl::Span<const uint8_t>> inputs,
+                       absl::Span<const absl::Span<uint8_t>> outputs);
+  void Execute(const FunctionBinding& binding);
+  void NoteTimes(const FunctionBinding& binding);
+};
+
+Session::Session() : impl_(std::make_unique<Impl>()) {}
+Session::~Session() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Program> program,
+                                                         const SessionOptions& options) {
+  std::unique_ptr<Session> session(new Session);
+  session->impl_->program = std::move(program);
+  session->impl_->options = options;
+  AUTOPAR_RETURN_IF_ERROR(session->impl_->Open());
+  return session;
+}
+
+absl::Status Session::Impl::Open() {
+  const Program::Impl& loaded = program->impl();
+  resources.program = &loaded;
+  engines = std::make_unique<CopyEngines>(loaded.schedule().machine);
+  for (const Function& function : loaded.schedule().functions) {
+    resources.progress_count = std::max(resources.progress_count, function.streams.size());
+    std::set<StreamKey> keys;
+    for (const Stream& stream : function.streams) {
+      if (!keys.insert(KeyOf(stream)).second) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "function '", function.name, "' names the same stream of ",
+            loaded.devices[stream.device.index()].name, " twice"));
+      }
+    }
+  }
+  resources.progress = std::make_unique<Progress[]>(resources.progress_count);
+  AUTOPAR_RETURN_IF_ERROR(OpenArenas());
+  AUTOPAR_RETURN_IF_ERROR(OpenDevices());
+  return BindFunctions();
+}
+
+absl::Status Session::Impl::OpenArenas() {
+  const Program::Impl& loaded = program->impl();
+  size_t count = loaded.devices.size();
+  arena_bytes.assign(count, 0);
+  arena_memory.resize(count);
+  resources.arenas.assign(count, nullptr);
+  // Calls are serial, so all functions share the arena of a device.
+  for (const Function& function : loaded.schedule().functions) {
+    for (const Space& space : function.spaces) {
+      if (space.kind != SpaceKind::kArena) continue;
+      uint64_t& bytes = arena_bytes[space.device.index()];
+      bytes = std::max(bytes, space.bytes);
+    }
+  }
+  uint64_t margin = options.poison ? kPoisonMargin : 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (loaded.backends[i] == nullptr) continue;
+    AUTOPAR_ASSIGN_OR_RETURN(arena_memory[i],
+                             loaded.backends[i]->Allocate(arena_bytes[i] + 2 * margin));
+    resources.arenas[i] = arena_memory[i]->base() + margin;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Impl::OpenDevices() {
+  const Program::Impl& loaded = program->impl();
+  std::map<StreamKey, Stream> streams;
+  for (const Function& function : loaded.schedule().functions) {
+    for (const Stream& stream : function.streams) streams.emplace(KeyOf(stream), stream);
+  }
+  resources.devices.resize(loaded.devices.size());
+  for (size_t i = 0; i < loaded.devices.size(); ++i) {
+    if (loaded.backends[i] == nullptr) continue;
+    DeviceSessionOptions device_options{.schedule = &loaded.schedule(),
+                                        .engines = engines.get(),
+                                        .all_streams = static_cast<uint32_t>(streams.size()),
+                                        .delay_seed = options.delay_seed};
+    for (const auto& [key, stream] : streams) {
+      if (stream.device.index() == i) device_options.streams.push_back(stream);
+    }
+    AUTOPAR_ASSIGN_OR_RETURN(resources.devices[i], loaded.backends[i]->OpenSession(device_options));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Impl::BindFunctions() {
+  const Program::Impl& loaded = program->impl();
+  for (const Function& function : loaded.schedule().functions) {
+    AUTOPAR_ASSIGN_OR_RETURN(
+        functions[function.name],
+        FunctionBinding::Create(function, resources, options.record_timings));
+    if (!options.poison) continue;
+    std::vector<PoisonedArena>& arenas = poison[function.name];
+    for (size_t i = 0; i < arena_memory.size(); ++i) {
+      if (arena_memory[i] == nullptr) continue;
+      arenas.emplace_back(loaded.schedule(), function, DeviceId(i), *loaded.backends[i],
+                          *arena_memory[i], arena_bytes[i]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Call(std::string_view function,
+                           absl::Span<const absl::Span<const uint8_t>> inputs,
+                           absl::Span<const absl::Span<uint8_t>> outputs) {
+  if (impl_->busy.exchange(true, std::memory_order_acquire)) {
+    return absl::FailedPreconditionError(
+        "this session is running a call already; wait for it, or make a session for each thread");
+  }
+  absl::Status status = impl_->RunCall(function, inputs, outputs);
+  impl_->busy.store(false, std::memory_order_release);
+  return status;
+}
+
+absl::Status Session::Impl::RunCall(std::string_view function,
+                                    absl::Span<const absl::Span<const uint8_t>> inputs,
+                                    absl::Span<const absl::Span<uint8_t>> outputs) {
+  auto found = functions.find(function);
+  if (found == functions.end()) {
+    return absl::NotFoundError(absl::StrCat(
+        "the schedule has no function '", std::string(function), "'; it has ",
+        functions.empty() ? "none"
+                          : absl::StrJoin(functions, ", ", [](std::string* out, const auto& entry) {
+                              absl::StrAppend(out, "'", entry.first, "'");
+                            })));
+  }
+  FunctionBinding& binding = *found->second;
+  const Function& description = binding.function();
+  AUTOPAR_RETURN_IF_ERROR(CheckBuffers(description.name, description.arguments, inputs, "input"));
+  AUTOPAR_RETURN_IF_ERROR(CheckBuffers(description.name, description.results, outputs, "output"));
+  AUTOPAR_RETURN_IF_ERROR(CheckOverlap(inputs, outputs));
+  AUTOPAR_RETURN_IF_ERROR(binding.BindArguments(inputs, outputs));
+  auto poisoned = poison.find(function);
+  if (poisoned != poison.end()) {
+    for (PoisonedArena& arena : poisoned->second) AUTOPAR_RETURN_IF_ERROR(arena.Fill());
+  }
+  Execute(binding);
+  NoteTimes(binding);
+  AUTOPAR_RETURN_IF_ERROR(std::exchange(call.error, absl::OkStatus()));
+  if (poisoned != poison.end()) {
+    for (PoisonedArena& arena : poisoned->second) AUTOPAR_RETURN_IF_ERROR(arena.Verify());
+  }
+  return binding.FetchResults(outputs);
+}
+
+void Session::Impl::Execute(const FunctionBinding& binding) {
+  call.base = next_base;
+  ++call.number;
+  next_base += binding.max_records() + 1;
+  for (size_t i = 0; i < resources.progress_count; ++i) resources.progress[i].Reset(call.base);
+  uint32_t participants = 0;
+  for (const auto& part : binding.parts()) participants += part->participants();
+  call.running.store(participants, std::memory_order_relaxed);
+  call.start_ns = NowNs();
+  for (const auto& part : binding.parts()) part->Start(&call);
+  auto finished = [this] { return call.running.load(std::memory_order_seq_cst) == 0; };
+  for (int looks = 0; !finished(); ++looks) {
+    if (looks < kCallerSpins) {
+      CpuPause();
+    } else {
+      call.finished.Park(finished);
+    }
+  }
+}
+
+void Session::Impl::NoteTimes(const FunctionBinding& binding) {
+  int64_t start_ns = std::numeric_limits<int64_t>::max(), finish_ns = 0;
+  for (const StreamSpan& span : binding.stream_spans()) {
+    if (span.finish_ns == 0) continue;  // a stream without commands
+    start_ns = std::min(start_ns, span.start_ns);
+    finish_ns = std::max(finish_ns, span.finish_ns);
+  }
+  elapsed_ns = std::max<int64_t>(0, finish_ns - start_ns);
+  if (finish_ns == 0) elapsed_ns = 0;
+  timings.clear();
+  for (uint32_t i = 0; i < binding.command_spans().size(); ++i) {
+    CommandKind kind = binding.function().commands[i].kind;
+    if (kind != CommandKind::kLaunch && kind != CommandKind::kCopy) continue;
+    const CommandSpan& span = binding.command_spans()[i];
+    timings.push_back({i, span.start_ns - start_ns, span.finish_ns - start_ns});
+  }
+}
+
+const std::vector<CommandTiming>& Session::timings() const { return impl_->timings; }
+int64_t Session::elapsed_ns() const { return impl_->elapsed_ns; }
+
+}  // namespace autopar
