@@ -42,7 +42,7 @@ def Autopar_TaskOp : Op<Autopar_Dialect, "task", [IsolatedFromAbove, SingleBlock
   }];
 }
 
-def Autopar_YieldOp : Op<Autopar_Dialect, "yield", [Pure, Terminator, ReturnLike, HasParent<"TaskOp">]> {
+def Autopar_YieldOp : Op<Autopar_Dialect, "yield", [Pure, Terminator, ReturnLike, ParentOneOf<["TaskOp", "KernelOp"]>]> {
   let summary = "Ends a task's region with the task's results";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
