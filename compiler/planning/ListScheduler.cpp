@@ -78,19 +78,25 @@ std::optional<Plan> scheduleEarliestFinish(const Problem &problem, const std::ve
   GroupDevices groups(problem.graph);
   for (TaskId task : order) {
     DeviceId best, fixed = groups.find(task);
-    ScheduleBuilder::Estimate bestEstimate;
-    for (size_t index = 0; index < problem.machine.deviceCount(); ++index) {
-      DeviceId device(index);
+    int64_t bestTime = ScheduleBuilder::kNoLimit;
+    auto consider = [&](DeviceId device) {
       if (problem.table.duration(task, device) < 0 || (fixed.valid() && device != fixed))
-        continue;
-      ScheduleBuilder::Estimate estimate = builder.estimate(task, device);
-      if (estimate.returned == ScheduleBuilder::kUnreachable)
-        continue;
-      if (!best.valid() || estimate.returned < bestEstimate.returned) {
-        best = device;
-        bestEstimate = estimate;
-      }
-    }
+        return;
+      // A lower device wins a tie, whatever the order in which they are tried.
+      int64_t limit = !best.valid() || device < best ? bestTime : bestTime - 1;
+      int64_t time = builder.estimate(task, device, limit).returned;
+      if (time == ScheduleBuilder::kUnreachable || time > limit)
+        return;
+      best = device;
+      bestTime = time;
+    };
+    // Most often the best device is where the latest operand is; then the others are soon given up.
+    DeviceId likely = builder.deviceOfLatestOperand(task);
+    if (likely.valid())
+      consider(likely);
+    for (size_t device = 0; device < problem.machine.deviceCount(); ++device)
+      if (DeviceId(device) != likely)
+        consider(DeviceId(device));
     if (!best.valid() || !builder.place(task, best))
       return std::nullopt;
     groups.set(task, best);
@@ -122,8 +128,7 @@ std::vector<DeviceId> devicesAround(const Problem &problem, DeviceId device) {
     if (!chosen.valid()) {
       for (size_t index = 0; index < problem.machine.deviceCount(); ++index) {
         int64_t duration = problem.table.duration(task, DeviceId(index));
-        if (duration >= 0 &&
-            (!chosen.valid() || duration < problem.table.duration(task, chosen)))
+        if (duration >= 0 && (!chosen.valid() || duration < problem.table.duration(task, chosen)))
           chosen = DeviceId(index);
       }
     }
@@ -133,12 +138,13 @@ std::vector<DeviceId> devicesAround(const Problem &problem, DeviceId device) {
   return devices;
 }
 
-// ---- reverse ---------------------------------------------------------------------------------------------------
+// ---- reverse
+// ---------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// The graph with every edge turned round. An edge becomes a value of its own: copies that several users on one device
-/// share are counted once per user, which the forward timing puts right.
+/// The graph with every edge turned round. An edge becomes a value of its own: copies that several
+/// users on one device share are counted once per user, which the forward timing puts right.
 TaskGraph reverseGraph(const Problem &problem) {
   const TaskGraph &graph = problem.graph;
   TaskGraph reversed(graph.deviceCount());
@@ -146,9 +152,8 @@ TaskGraph reverseGraph(const Problem &problem) {
   for (size_t index = 0; index < graph.taskCount(); ++index) {
     TaskId task(index);
     for (size_t at = 0; at < costs.size(); ++at)
-      costs[at] = problem.table.duration(task, DeviceId(at)) < 0
-                      ? kCannotRun
-                      : graph.costNs(task, DeviceId(at));
+      costs[at] = problem.table.duration(task, DeviceId(at)) < 0 ? kCannotRun
+                                                                 : graph.costNs(task, DeviceId(at));
     TaskId copy = reversed.addTask(std::string(), costs);
     for (size_t at = 0; at < costs.size(); ++at)
       if (uint32_t share = graph.occupancy(task, DeviceId(at)); share != kFullOccupancy)
@@ -160,7 +165,8 @@ TaskGraph reverseGraph(const Problem &problem) {
     const Value &value = graph.value(ValueId(index));
     for (TaskId user : graph.users(ValueId(index))) {
       if (value.producer.valid()) {
-        ValueId back = value.isToken ? reversed.addToken(user) : reversed.addValue(user, value.bytes);
+        ValueId back =
+            value.isToken ? reversed.addToken(user) : reversed.addValue(user, value.bytes);
         reversed.addOperand(value.producer, back);
       } else if (host.valid() && value.residentDevice == host) {
         reversed.markProgramResult(reversed.addValue(user, value.bytes));

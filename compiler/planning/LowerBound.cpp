@@ -19,7 +19,8 @@ int64_t durationNs(const TaskGraph &graph, const MachineModel &machine, TaskId t
              : kCannotRun;
 }
 
-/// A bound computed in floating point, rounded up to the whole nanoseconds of a makespan without going above it.
+/// A bound computed in floating point, rounded up to the whole nanoseconds of a makespan without
+/// going above it.
 int64_t roundUpSafely(double ns) {
   return static_cast<int64_t>(std::max(0.0, std::ceil(ns * (1 - 1e-9) - 1e-3)));
 }
@@ -29,8 +30,10 @@ class EarliestTimes {
 public:
   EarliestTimes(const TaskGraph &graph, const MachineModel &machine)
       : graph(graph), machine(machine), numDevices(machine.deviceCount()),
-        finish(graph.taskCount() * numDevices, kNever), arrival(graph.valueCount() * numDevices, kNever) {
-    // Quadratic in the devices for each value; on big problems the transfers are left out, which stays a bound.
+        finish(graph.taskCount() * numDevices, kNever),
+        arrival(graph.valueCount() * numDevices, kNever) {
+    // Quadratic in the devices for each value; on big problems the transfers are left out, which
+    // stays a bound.
     constexpr double kMostRoutes = 2e7;
     withTransfers = double(graph.valueCount()) * double(numDevices * numDevices) <= kMostRoutes;
   }
@@ -59,7 +62,8 @@ public:
     if (machine.host().valid())
       for (ValueId id : graph.programResults()) {
         // The host need not wait for what only lands there.
-        int64_t wait = graph.value(id).producer.valid() ? 0 : machine.device(machine.host()).wait_ns;
+        int64_t wait =
+            graph.value(id).producer.valid() ? 0 : machine.device(machine.host()).wait_ns;
         longest = std::max(longest, returned(id) - wait);
       }
     return longest >= kNever ? 0 : longest;
@@ -140,7 +144,8 @@ LowerBound areaBound(const TaskGraph &graph, const MachineModel &machine) {
         continue;
       double share = double(graph.occupancy(TaskId(task), DeviceId(device))) / kFullOccupancy;
       // At most `streams` tasks at once, so that none takes less than that part of the device.
-      share = std::max(share, double(kFullOccupancy / machine.streams(DeviceId(device))) / kFullOccupancy);
+      share = std::max(share,
+                       double(kFullOccupancy / machine.streams(DeviceId(device))) / kFullOccupancy);
       work[task * numDevices + device] = double(duration) * share;
       ++choices;
       only = device;
@@ -153,7 +158,8 @@ LowerBound areaBound(const TaskGraph &graph, const MachineModel &machine) {
     if (int64_t ns = roundUpSafely(onlyHere[device]); ns > best.ns)
       best = {absl::StrCat("area of device '", machine.device(DeviceId(device)).name, "'"), ns};
 
-  // Prices of device time by multiplicative weights; for any prices that sum to 1 the priced work is a bound.
+  // Prices of device time by multiplicative weights; for any prices that sum to 1 the priced work
+  // is a bound.
   constexpr int kRounds = 40;
   std::vector<double> price(numDevices, 1.0 / double(numDevices)), load(numDevices);
   for (int round = 0; round < kRounds; ++round) {
@@ -204,16 +210,17 @@ LowerBound linkTrafficBound(const TaskGraph &graph, const MachineModel &machine)
     if (choices != 1)
       only[task] = DeviceId();
   }
-  // An engine that all links into (out of) a device share carries everything that must get in (out).
+  // An engine that all links into (out of) a device share carries everything that must get in
+  // (out).
   for (bool incoming : {true, false}) {
     std::vector<std::vector<LinkId>> links(machine.deviceCount());
     for (size_t link = 0; link < description.links.size(); ++link)
-      links[(incoming ? description.links[link].to : description.links[link].from).index()].push_back(
-          LinkId(link));
+      links[(incoming ? description.links[link].to : description.links[link].from).index()]
+          .push_back(LinkId(link));
     std::vector<uint32_t> engine(machine.deviceCount(), std::numeric_limits<uint32_t>::max());
     for (size_t device = 0; device < links.size(); ++device)
-      for (uint32_t candidate : links[device].empty() ? std::vector<uint32_t>()
-                                                      : machine.link(links[device][0]).engines)
+      for (uint32_t candidate :
+           links[device].empty() ? std::vector<uint32_t>() : machine.link(links[device][0]).engines)
         if (std::all_of(links[device].begin(), links[device].end(), [&](LinkId link) {
               const auto &engines = machine.link(link).engines;
               return std::find(engines.begin(), engines.end(), candidate) != engines.end();

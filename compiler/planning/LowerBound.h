@@ -1,4 +1,5 @@
-// Lower bounds on the makespan of any plan of a graph on a machine, in the model that Plan.h states.
+// Lower bounds on the makespan of any plan of a graph on a machine, in the model that Plan.h
+// states.
 #ifndef AUTOPAR_COMPILER_PLANNING_LOWERBOUND_H
 #define AUTOPAR_COMPILER_PLANNING_LOWERBOUND_H
 
@@ -16,12 +17,14 @@ struct LowerBound {
   int64_t ns = 0;
 };
 
-/// Longest path with the cheapest device for each step and the transfers that a change of device costs, alone on the
-/// machine.
+/// Longest path with the cheapest device for each step and the transfers that a change of device
+/// costs, alone on the machine.
 LowerBound criticalPathBound(const TaskGraph &graph, const MachineModel &machine);
-/// Work over capacity, each task's work priced on the device where it is cheapest (dual of the assignment problem).
+/// Work over capacity, each task's work priced on the device where it is cheapest (dual of the
+/// assignment problem).
 LowerBound areaBound(const TaskGraph &graph, const MachineModel &machine);
-/// Bytes that must enter or leave a device because of pins, inputs and results, over an engine that all of them share.
+/// Bytes that must enter or leave a device because of pins, inputs and results, over an engine that
+/// all of them share.
 LowerBound linkTrafficBound(const TaskGraph &graph, const MachineModel &machine);
 
 /// The bounds above.

@@ -1,4 +1,5 @@
-// The machine as the planners use it: routes between devices and overheads, looked up in constant time.
+// The machine as the planners use it: routes between devices and overheads, looked up in constant
+// time.
 #ifndef AUTOPAR_COMPILER_PLANNING_MACHINEMODEL_H
 #define AUTOPAR_COMPILER_PLANNING_MACHINEMODEL_H
 
@@ -8,7 +9,8 @@
 
 namespace autopar::planning {
 
-/// The way between two different devices: one link, or two that meet at the host device. No link: no way.
+/// The way between two different devices: one link, or two that meet at the host device. No link:
+/// no way.
 struct Route {
   LinkId first, second;
   bool exists() const { return first.valid(); }
@@ -17,7 +19,8 @@ struct Route {
 
 class MachineModel {
 public:
-  /// Keeps a reference to `machine`. `maxStreams` further limits the streams of each device; 0: no limit.
+  /// Keeps a reference to `machine`. `maxStreams` further limits the streams of each device; 0: no
+  /// limit.
   MachineModel(const Machine &machine, uint32_t maxStreams);
 
   size_t deviceCount() const { return machine.devices.size(); }

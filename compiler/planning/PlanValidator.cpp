@@ -17,10 +17,10 @@ public:
   absl::Status run() {
     if (plan.tasks.size() != graph.taskCount())
       return broken(plan.tasks.size(), " tasks are planned of ", graph.taskCount());
-    for (auto check : {&Validator::checkTasks, &Validator::checkGroups, &Validator::checkTransfers,
-                       &Validator::checkPrecedence, &Validator::checkEngines,
-                       &Validator::checkDevices, &Validator::checkStreams,
-                       &Validator::checkResults}) {
+    for (auto check :
+         {&Validator::checkTasks, &Validator::checkGroups, &Validator::checkTransfers,
+          &Validator::checkPrecedence, &Validator::checkEngines, &Validator::checkDevices,
+          &Validator::checkStreams, &Validator::checkResults}) {
       if (absl::Status status = (this->*check)(); !status.ok())
         return status;
     }
@@ -46,8 +46,8 @@ private:
         return broken(name(index), " is on a device that cannot run it");
       if (task.pinnedDevice.valid() && task.pinnedDevice != place.device)
         return broken(name(index), " is not on the device it is pinned to");
-      if (place.startNs < 0 || place.finishNs - place.startNs !=
-                                   cost + machine.devices[place.device.index()].launch_ns)
+      if (place.startNs < 0 ||
+          place.finishNs - place.startNs != cost + machine.devices[place.device.index()].launch_ns)
         return broken(name(index), " runs from ", place.startNs, " to ", place.finishNs,
                       ", which is not its cost");
     }
@@ -80,7 +80,8 @@ private:
   absl::Status checkTransfers() {
     for (const PlannedTransfer &transfer : plan.transfers) {
       std::string what = absl::StrCat("transfer of value ", transfer.value.value);
-      if (transfer.value.index() >= graph.valueCount() || transfer.link.index() >= machine.links.size())
+      if (transfer.value.index() >= graph.valueCount() ||
+          transfer.link.index() >= machine.links.size())
         return broken(what, " names an unknown value or link");
       const Link &link = machine.links[transfer.link.index()];
       if (link.from != transfer.from || link.to != transfer.to)

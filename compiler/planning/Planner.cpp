@@ -23,7 +23,9 @@ public:
     best->planner = name;
   }
   bool empty() const { return !best; }
-  int64_t makespanNs() const { return best ? best->makespanNs : std::numeric_limits<int64_t>::max(); }
+  int64_t makespanNs() const {
+    return best ? best->makespanNs : std::numeric_limits<int64_t>::max();
+  }
   Plan take() { return *std::move(best); }
 
 private:
@@ -45,9 +47,9 @@ std::vector<Placement> placementsByLength(const Problem &problem) {
       placement.serialTicks += problem.table.duration(TaskId(task), placement.devices[task]);
     placements.push_back(std::move(placement));
   }
-  std::stable_sort(placements.begin(), placements.end(), [](const Placement &a, const Placement &b) {
-    return a.serialTicks < b.serialTicks;
-  });
+  std::stable_sort(
+      placements.begin(), placements.end(),
+      [](const Placement &a, const Placement &b) { return a.serialTicks < b.serialTicks; });
   return placements;
 }
 
@@ -73,8 +75,11 @@ void offerOneDevice(const Problem &problem, const std::vector<TaskId> &order, bo
 absl::Status checkOptions(const PlannerOptions &options) {
   const std::vector<std::string_view> &names = plannerNames();
   if (std::find(names.begin(), names.end(), options.plannerName) == names.end())
-    return absl::InvalidArgumentError(absl::StrCat("unknown planner '", options.plannerName,
-                                                   "'; there are ", absl::StrJoin(names, ", ", [](std::string *out, std::string_view name) { out->append(name); })));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown planner '", options.plannerName, "'; there are ",
+                     absl::StrJoin(names, ", ", [](std::string *out, std::string_view name) {
+                       out->append(name);
+                     })));
   if (options.effort < 0 || options.effort > 3)
     return absl::InvalidArgumentError(
         absl::StrCat("effort is ", options.effort, "; it must be 0, 1, 2 or 3"));
@@ -93,9 +98,9 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
   if (absl::Status status = checkOptions(options); !status.ok())
     return status;
   if (graph.deviceCount() != machine.devices.size() || machine.devices.empty())
-    return absl::InvalidArgumentError(
-        absl::StrCat("the task graph is for ", graph.deviceCount(), " devices, but the machine has ",
-                     machine.devices.size()));
+    return absl::InvalidArgumentError(absl::StrCat("the task graph is for ", graph.deviceCount(),
+                                                   " devices, but the machine has ",
+                                                   machine.devices.size()));
   MachineModel model(machine, options.maxStreams);
   TaskTable table;
   if (absl::Status status = TaskTable::create(graph, model, table); !status.ok())
@@ -103,8 +108,7 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
   Problem problem{graph, model, table};
   const bool automatic = options.plannerName == "auto";
 
-  std::vector<TaskId> order =
-      orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
+  std::vector<TaskId> order = orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
   Best serial;
   offerOneDevice(problem, order, /*sideBySide=*/false, serial);
   int64_t serialNs = serial.empty() ? 0 : serial.makespanNs();

@@ -13,7 +13,8 @@
 namespace autopar::planning {
 
 struct PlannerOptions {
-  /// 0: near-linear planners only. 1 and more: also the rest of the portfolio. Counts work, not time: deterministic.
+  /// 0: near-linear planners only. 1 and more: also the rest of the portfolio. Counts work, not
+  /// time: deterministic.
   int effort = 1;
   /// One of plannerNames(); "auto" keeps the best of the portfolio.
   std::string plannerName = "auto";
@@ -21,11 +22,13 @@ struct PlannerOptions {
   uint32_t maxStreams = 0;
 };
 
-/// "auto", "heft" (as published: arithmetic mean ranks, insertion, forward), "reverse-heft", "one-device".
+/// "auto", "heft" (as published: arithmetic mean ranks, insertion, forward), "reverse-heft",
+/// "one-device".
 const std::vector<std::string_view> &plannerNames();
 
-/// Plans `graph` (finalized, for the devices of `machine` in order). The plan is never longer than the one that runs
-/// everything on the best single device in one stream. The same input gives the same plan. Errors are one sentence.
+/// Plans `graph` (finalized, for the devices of `machine` in order). The plan is never longer than
+/// the one that runs everything on the best single device in one stream. The same input gives the
+/// same plan. Errors are one sentence.
 absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
                                const PlannerOptions &options = {});
 

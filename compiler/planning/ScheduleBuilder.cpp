@@ -9,7 +9,8 @@
 
 namespace autopar::planning {
 
-// ---- TaskTable -------------------------------------------------------------------------------------------------
+// ---- TaskTable
+// -------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -94,7 +95,8 @@ absl::Status TaskTable::create(const TaskGraph &graph, const MachineModel &machi
   }
   bool someShare = false;
   for (size_t at = 0; at < numDevices; ++at) {
-    // floor(full / n) of each of n tasks fit; n + 1 do not, as n is far below the square root of full.
+    // floor(full / n) of each of n tasks fit; n + 1 do not, as n is far below the square root of
+    // full.
     out.leastShare.push_back(kFullOccupancy / machine.streams(DeviceId(at)));
     for (size_t task = 0; task < graph.taskCount() && !someShare; ++task)
       someShare |= graph.occupancy(TaskId(task), DeviceId(at)) > out.leastShare[at];
@@ -109,7 +111,8 @@ absl::Status TaskTable::create(const TaskGraph &graph, const MachineModel &machi
   return absl::OkStatus();
 }
 
-// ---- ScheduleBuilder -------------------------------------------------------------------------------------------
+// ---- ScheduleBuilder
+// -------------------------------------------------------------------------------------------
 
 ScheduleBuilder::ScheduleBuilder(const TaskGraph &graph, const MachineModel &machine,
                                  const TaskTable &table, Mode mode)
@@ -125,11 +128,12 @@ ScheduleBuilder::ScheduleBuilder(const TaskGraph &graph, const MachineModel &mac
   engineStamp.resize(engineCount, 0);
 }
 
-// Time at which the copy over `link` is complete. What the current task has booked before on an engine comes first, so
-// that a tentative round (commit false) and the real one give the same times.
-int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t ready, bool commit) {
+// Time at which the copy over `link` is complete. What the current task has booked before on an
+// engine comes first, so that a tentative round (commit false) and the real one give the same
+// times.
+int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t duration, int64_t ready,
+                                  bool commit) {
   const Link &link = machine.link(id);
-  int64_t duration = TransferNs(link, graph.value(value).bytes) << table.shift();
   int64_t start = ready;
   for (uint32_t engine : link.engines)
     if (engineStamp[engine] == stamp)
@@ -167,17 +171,18 @@ int64_t ScheduleBuilder::bring(ValueId value, DeviceId from, DeviceId to, int64_
                                bool commit) {
   const Route &route = machine.route(from, to);
   if (!route.viaHost())
-    return bookLink(value, route.first, ready, commit);
+    return bookLink(value, route.first, hopTicks(route.first, value), ready, commit);
   int64_t atHost = copyOf(value, machine.host());
   if (atHost < 0)
-    atHost = bookLink(value, route.first, ready, commit);
-  return bookLink(value, route.second, atHost, commit);
+    atHost = bookLink(value, route.first, hopTicks(route.first, value), ready, commit);
+  return bookLink(value, route.second, hopTicks(route.second, value), atHost, commit);
 }
 
 bool ScheduleBuilder::reachable(TaskId task, DeviceId device) const {
   for (ValueId operand : graph.operands(task)) {
     const Value &value = graph.value(operand);
-    DeviceId from = value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
+    DeviceId from =
+        value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
     if (value.needsTransfer() && from.valid() && from != device &&
         !machine.route(from, device).exists())
       return false;
@@ -185,11 +190,11 @@ bool ScheduleBuilder::reachable(TaskId task, DeviceId device) const {
   return true;
 }
 
-int64_t ScheduleBuilder::arrival(TaskId task, DeviceId device, bool commit) {
+int64_t ScheduleBuilder::gather(TaskId task, DeviceId device, int64_t latest) {
   if (machine.isPartitioned() && !reachable(task, device))
     return kUnreachable;
   const int64_t wait = machine.device(device).wait_ns << table.shift();
-  int64_t ready = 0;
+  int64_t ready = 0, soonest = 0; // of what is here or on its way; of the rest without queueing
   missing.clear();
   for (ValueId operand : graph.operands(task)) {
     const Value &value = graph.value(operand);
@@ -206,16 +211,41 @@ int64_t ScheduleBuilder::arrival(TaskId task, DeviceId device, bool commit) {
     } else if (int64_t copy = copyOf(operand, device); copy >= 0) {
       ready = std::max(ready, copy + wait);
     } else {
-      missing.push_back({made, operand, from});
+      const Route &route = machine.route(from, device);
+      Missing item{made, operand, from};
+      item.firstHop = hopTicks(route.first, operand);
+      if (route.viaHost())
+        item.secondHop = hopTicks(route.second, operand);
+      soonest = std::max(soonest, made + std::max(item.firstHop, item.secondHop) + wait);
+      missing.push_back(item);
     }
+    if (std::max(ready, soonest) > latest)
+      return kUnreachable;
   }
   if (missing.size() > 1)
     std::sort(missing.begin(), missing.end(), [](const Missing &a, const Missing &b) {
       return a.ready != b.ready ? a.ready < b.ready : a.value < b.value;
     });
+  return ready;
+}
+
+// A tentative round (commit false) and the real one give the same times.
+int64_t ScheduleBuilder::bookMissing(DeviceId device, int64_t ready, bool commit) {
+  const int64_t wait = machine.device(device).wait_ns << table.shift();
   ++stamp;
-  for (const Missing &item : missing)
-    ready = std::max(ready, bring(item.value, item.from, device, item.ready, commit) + wait);
+  for (const Missing &item : missing) {
+    const Route &route = machine.route(item.from, device);
+    int64_t there = item.ready;
+    if (route.viaHost()) {
+      int64_t atHost = copyOf(item.value, machine.host());
+      there =
+          atHost >= 0 ? atHost : bookLink(item.value, route.first, item.firstHop, there, commit);
+      there = bookLink(item.value, route.second, item.secondHop, there, commit);
+    } else {
+      there = bookLink(item.value, route.first, item.firstHop, there, commit);
+    }
+    ready = std::max(ready, there + wait);
+  }
   return ready;
 }
 
@@ -235,12 +265,20 @@ int64_t ScheduleBuilder::startOf(TaskId task, DeviceId device, int64_t ready) co
   return ready;
 }
 
-ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device) {
+ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device, int64_t limit) {
   Estimate result;
-  int64_t ready = arrival(task, device, /*commit=*/false);
+  const int64_t duration = table.duration(task, device);
+  const int64_t latest = limit - duration;
+  int64_t ready = gather(task, device, latest);
   if (ready == kUnreachable)
     return result;
-  result.finish = startOf(task, device, ready) + table.duration(task, device);
+  ready = bookMissing(device, ready, /*commit=*/false);
+  if (ready > latest)
+    return result;
+  int64_t start = startOf(task, device, ready);
+  if (start > latest)
+    return result;
+  result.finish = start + duration;
   result.returned = result.finish;
   DeviceId host = machine.host();
   if (!host.valid() || host == device || graph.programResults().empty())
@@ -253,10 +291,24 @@ ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device
   return result;
 }
 
+DeviceId ScheduleBuilder::deviceOfLatestOperand(TaskId task) const {
+  DeviceId device;
+  int64_t latest = -1;
+  for (ValueId operand : graph.operands(task)) {
+    TaskId producer = graph.value(operand).producer;
+    if (producer.valid() && finished[producer.index()] > latest) {
+      latest = finished[producer.index()];
+      device = placedOn[producer.index()];
+    }
+  }
+  return device;
+}
+
 bool ScheduleBuilder::place(TaskId task, DeviceId device) {
-  int64_t ready = arrival(task, device, /*commit=*/true);
+  int64_t ready = gather(task, device, kNoLimit);
   if (ready == kUnreachable)
     return false;
+  ready = bookMissing(device, ready, /*commit=*/true);
   int64_t start = startOf(task, device, ready);
   int64_t finish = start + table.duration(task, device);
   if (mode == Mode::OneAtATime)
@@ -276,7 +328,8 @@ Plan ScheduleBuilder::finish() {
   DeviceId host = machine.host();
   for (ValueId id : graph.programResults()) {
     const Value &value = graph.value(id);
-    DeviceId from = value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
+    DeviceId from =
+        value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
     if (!host.valid() || !value.needsTransfer() || !from.valid() || from == host ||
         copyOf(id, host) >= 0 || !machine.route(from, host).exists())
       continue;

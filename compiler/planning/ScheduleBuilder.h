@@ -1,13 +1,16 @@
-// The evaluation core: a schedule under construction, with devices, streams and copy engines booked as tasks are placed.
+// The evaluation core: a schedule under construction, with devices, streams and copy engines booked
+// as tasks are placed.
 //
-// estimate() answers "when would this task finish there?" and place() does it, by the same rule, so that a list
-// scheduler and the decoder of a (order, device) encoding share one model. Time runs in ticks: nanoseconds, or fractions
-// of one when tasks without duration exist, which then take one tick each so that every task has an interval of its own;
-// all of these ticks together are less than a nanosecond and vanish in the plan.
+// estimate() answers "when would this task finish there?" and place() does it, by the same rule, so
+// that a list scheduler and the decoder of a (order, device) encoding share one model. Time runs in
+// ticks: nanoseconds, or fractions of one when tasks without duration exist, which then take one
+// tick each so that every task has an interval of its own; all of these ticks together are less
+// than a nanosecond and vanish in the plan.
 #ifndef AUTOPAR_COMPILER_PLANNING_SCHEDULEBUILDER_H
 #define AUTOPAR_COMPILER_PLANNING_SCHEDULEBUILDER_H
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,10 +20,12 @@
 
 namespace autopar::planning {
 
-/// Durations and shares of a graph on a machine, in ticks; made once and shared by all builders of one planning run.
+/// Durations and shares of a graph on a machine, in ticks; made once and shared by all builders of
+/// one planning run.
 class TaskTable {
 public:
-  /// Fails if the costs add up to more time than a plan can express, or if a result cannot reach the host.
+  /// Fails if the costs add up to more time than a plan can express, or if a result cannot reach
+  /// the host.
   static absl::Status create(const TaskGraph &graph, const MachineModel &machine, TaskTable &out);
 
   /// -1: not allowed there.
@@ -51,39 +56,50 @@ public:
     OneAtATime, ///< One task at a time on the whole machine.
   };
   static constexpr int64_t kUnreachable = -1;
+  static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
   ScheduleBuilder(const TaskGraph &graph, const MachineModel &machine, const TaskTable &table,
                   Mode mode);
 
-  /// Finish of `task` on `device` in ticks, `returned` also counting the way of its program results to the host.
-  /// kUnreachable if an operand cannot get there. All producers must have been placed.
+  /// Finish of `task` on `device` in ticks, `returned` also counting the way of its program results
+  /// to the host. kUnreachable if an operand cannot get there, or as soon as it is certain that
+  /// `returned` exceeds `limit`. All producers must have been placed.
   struct Estimate {
     int64_t finish = kUnreachable;
     int64_t returned = kUnreachable;
   };
-  Estimate estimate(TaskId task, DeviceId device);
+  Estimate estimate(TaskId task, DeviceId device, int64_t limit = kNoLimit);
   /// False, and nothing changed, if estimate() says kUnreachable.
   bool place(TaskId task, DeviceId device);
-  DeviceId deviceOf(TaskId task) const { return placedOn[task.index()]; }
+  /// Where the operand that is made last is made; invalid if no task makes any.
+  DeviceId deviceOfLatestOperand(TaskId task) const;
 
-  /// Sends the results home and converts to nanoseconds; streams are assigned, `serialNs` and `planner` are not set.
-  /// Every task must have been placed. The builder is used up.
+  /// Sends the results home and converts to nanoseconds; streams are assigned, `serialNs` and
+  /// `planner` are not set. Every task must have been placed. The builder is used up.
   Plan finish();
 
 private:
-  int64_t arrival(TaskId task, DeviceId device, bool commit);
+  /// Collects into `missing` the operands to be copied to `device`, in the order of booking; gives
+  /// the arrival of the others. kUnreachable if not even without queueing all are there by
+  /// `latest`.
+  int64_t gather(TaskId task, DeviceId device, int64_t latest);
+  int64_t bookMissing(DeviceId device, int64_t ready, bool commit);
   bool reachable(TaskId task, DeviceId device) const;
+  int64_t hopTicks(LinkId link, ValueId value) const {
+    return TransferNs(machine.link(link), graph.value(value).bytes) << table.shift();
+  }
   int64_t bring(ValueId value, DeviceId from, DeviceId to, int64_t ready, bool commit);
-  int64_t bookLink(ValueId value, LinkId link, int64_t ready, bool commit);
+  int64_t bookLink(ValueId value, LinkId link, int64_t duration, int64_t ready, bool commit);
   int64_t startOf(TaskId task, DeviceId device, int64_t ready) const;
   int64_t &copyOf(ValueId value, DeviceId device) {
     return copies[value.index() * machine.deviceCount() + device.index()];
   }
 
   struct Missing {
-    int64_t ready;
+    int64_t ready; // of the value where it is
     ValueId value;
     DeviceId from;
+    int64_t firstHop = 0, secondHop = 0; // ticks; a single hop is the first
   };
 
   const TaskGraph &graph;
@@ -91,12 +107,12 @@ private:
   const TaskTable &table;
   Mode mode;
   std::vector<Timeline> devices, engines;
-  std::vector<DeviceId> placedOn;          // by task
-  std::vector<int64_t> started, finished;  // by task
-  std::vector<int64_t> copies;             // [value][device]: arrival of the copy, -1: none
-  std::vector<PlannedTransfer> transfers;  // in ticks
-  std::vector<int64_t> engineFloor;        // by engine: end of what the current task has booked
-  std::vector<uint64_t> engineStamp;       // by engine: for which round the floor holds
+  std::vector<DeviceId> placedOn;         // by task
+  std::vector<int64_t> started, finished; // by task
+  std::vector<int64_t> copies;            // [value][device]: arrival of the copy, -1: none
+  std::vector<PlannedTransfer> transfers; // in ticks
+  std::vector<int64_t> engineFloor;       // by engine: end of what the current task has booked
+  std::vector<uint64_t> engineStamp;      // by engine: for which round the floor holds
   uint64_t stamp = 0;
   std::vector<Missing> missing;
   int64_t clock = 0; // OneAtATime: finish of the last task

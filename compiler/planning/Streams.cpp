@@ -55,8 +55,8 @@ void assignStreams(const TaskGraph &graph, Plan &plan) {
   for (TaskId task : order) {
     TaskPlacement &place = plan.tasks[task.index()];
     DeviceStreams &device = devices[place.device.index()];
-    device.busyNs += std::max<int64_t>(
-        0, place.finishNs - std::max(place.startNs, device.busyUntil));
+    device.busyNs +=
+        std::max<int64_t>(0, place.finishNs - std::max(place.startNs, device.busyUntil));
     device.busyUntil = std::max(device.busyUntil, place.finishNs);
     while (!device.busy.empty() && device.busy.top().first <= place.startNs) {
       device.free.insert(device.busy.top().second);

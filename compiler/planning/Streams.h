@@ -6,8 +6,9 @@
 
 namespace autopar::planning {
 
-/// Interval colouring: sets TaskPlacement::stream, Plan::streamsUsed and Plan::busyNs. As few streams as tasks run at once; among the
-/// free ones the stream on which an operand of the task was made last, which saves a wait.
+/// Interval colouring: sets TaskPlacement::stream, Plan::streamsUsed and Plan::busyNs. As few
+/// streams as tasks run at once; among the free ones the stream on which an operand of the task was
+/// made last, which saves a wait.
 void assignStreams(const TaskGraph &graph, Plan &plan);
 
 } // namespace autopar::planning

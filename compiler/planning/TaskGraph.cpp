@@ -73,10 +73,9 @@ void TaskGraph::buildLists() {
   std::sort(uses.begin(), uses.end(), [](const Use &a, const Use &b) {
     return a.task != b.task ? a.task < b.task : a.value < b.value;
   });
-  uses.erase(std::unique(uses.begin(), uses.end(),
-                         [](const Use &a, const Use &b) {
-                           return a.task == b.task && a.value == b.value;
-                         }),
+  uses.erase(std::unique(
+                 uses.begin(), uses.end(),
+                 [](const Use &a, const Use &b) { return a.task == b.task && a.value == b.value; }),
              uses.end());
   operandBegin = countByKey(taskList.size(), uses, [](const Use &use) { return use.task.index(); });
   userBegin = countByKey(valueList.size(), uses, [](const Use &use) { return use.value.index(); });
@@ -197,9 +196,8 @@ absl::Status TaskGraph::checkTasks() {
     for (size_t device = 0; device < numDevices; ++device) {
       int64_t cost = costNs(TaskId(index), DeviceId(device));
       if (cost < kCannotRun)
-        return absl::InvalidArgumentError(
-            absl::StrCat("task '", task.label, "' has the negative cost ", cost, " ns on device ",
-                         device));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "task '", task.label, "' has the negative cost ", cost, " ns on device ", device));
       canRun |= cost >= 0;
     }
     if (!canRun)

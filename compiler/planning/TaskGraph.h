@@ -1,7 +1,9 @@
-// A task graph: what has to run, what each task costs on each device, and which values flow between tasks.
+// A task graph: what has to run, what each task costs on each device, and which values flow between
+// tasks.
 //
-// Build it with the add/set functions, then call finalize() once; afterwards it is constant and may be read from several
-// threads. Times are nanoseconds, sizes bytes. Tasks and values are numbered in the order in which they were added.
+// Build it with the add/set functions, then call finalize() once; afterwards it is constant and may
+// be read from several threads. Times are nanoseconds, sizes bytes. Tasks and values are numbered
+// in the order in which they were added.
 #ifndef AUTOPAR_COMPILER_PLANNING_TASKGRAPH_H
 #define AUTOPAR_COMPILER_PLANNING_TASKGRAPH_H
 
@@ -61,8 +63,9 @@ public:
   /// `task` needs `value`, which may be added as operand of the same task more than once.
   void addOperand(TaskId task, ValueId value) { uses.push_back({task, value}); }
 
-  /// Sorts edges, orders the tasks and checks: cycles, pins to devices out of range, negative costs, tasks that no
-  /// device can run (pins and co-location groups considered). One sentence that names the task.
+  /// Sorts edges, orders the tasks and checks: cycles, pins to devices out of range, negative
+  /// costs, tasks that no device can run (pins and co-location groups considered). One sentence
+  /// that names the task.
   absl::Status finalize();
 
   size_t deviceCount() const { return numDevices; }
@@ -81,8 +84,12 @@ public:
   }
 
   // After finalize(). Each list is in ascending order without duplicates.
-  std::span<const ValueId> operands(TaskId id) const { return slice(operandList, operandBegin, id); }
-  std::span<const ValueId> produced(TaskId id) const { return slice(producedList, producedBegin, id); }
+  std::span<const ValueId> operands(TaskId id) const {
+    return slice(operandList, operandBegin, id);
+  }
+  std::span<const ValueId> produced(TaskId id) const {
+    return slice(producedList, producedBegin, id);
+  }
   std::span<const TaskId> users(ValueId id) const { return slice(userList, userBegin, id); }
   std::span<const ValueId> programResults() const { return resultList; }
   /// Every producer before its users; task order where the edges leave a choice.
@@ -117,7 +124,8 @@ private:
   std::vector<uint32_t> operandBegin, producedBegin, userBegin;
   std::vector<ValueId> operandList, producedList, resultList;
   std::vector<TaskId> userList, order;
-  std::vector<std::vector<uint8_t>> groupDevices; // [group][device]: allowed; empty for an unused group
+  std::vector<std::vector<uint8_t>>
+      groupDevices; // [group][device]: allowed; empty for an unused group
 };
 
 } // namespace autopar::planning

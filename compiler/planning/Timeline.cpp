@@ -9,8 +9,9 @@ namespace {
 
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max() / 4;
 
-/// How many busy stretches a request for a share skips one by one before it settles for an idle segment.
-constexpr int kMostTries = 24;
+/// How many busy stretches a request for a share skips one by one before it settles for an idle
+/// segment.
+constexpr int kMostTries = 16;
 
 } // namespace
 
@@ -21,7 +22,8 @@ Timeline::Timeline(uint32_t capacity, int64_t shortestUse)
   root = newNode(0, kForever, 0);
 }
 
-// ---- the tree: a treap ordered by start ------------------------------------------------------------------------
+// ---- the tree: a treap ordered by start
+// ------------------------------------------------------------------------
 
 Timeline::Index Timeline::newNode(int64_t start, int64_t length, uint32_t used) {
   Index index;
@@ -156,35 +158,28 @@ Timeline::Index Timeline::append(Index tree, Node segment) {
   return merge(tree, newNode(segment.start, segment.length, segment.used));
 }
 
-// ---- search ----------------------------------------------------------------------------------------------------
+// ---- search
+// ----------------------------------------------------------------------------------------------------
 
-Timeline::Index Timeline::containing(int64_t time) const {
-  Index node = root, found = 0;
-  while (node != 0) {
-    if (nodes[node].start <= time) {
-      found = node;
-      node = nodes[node].right;
-    } else {
-      node = nodes[node].left;
-    }
-  }
-  return found;
-}
-
-// First segment in time order that starts at `key` or later and passes `nodeTest`; `treeTest` says whether a subtree
+// The last segment that starts before `key`, if it passes `hereTest`; else the first one in time
+// order that starts at `key` or later and passes `nodeTest`; `treeTest` says whether a subtree
 // holds one that does. 0: none.
-template <class NodeTest, class TreeTest>
-Timeline::Index Timeline::firstStartingFrom(int64_t key, NodeTest nodeTest,
-                                            TreeTest treeTest) const {
+template <class NodeTest, class TreeTest, class HereTest>
+Timeline::Index Timeline::firstStartingFrom(int64_t key, NodeTest nodeTest, TreeTest treeTest,
+                                            HereTest hereTest) const {
   path.clear();
+  Index here = 0;
   for (Index node = root; node != 0;) {
     if (nodes[node].start >= key) {
       path.push_back(node);
       node = nodes[node].left;
     } else {
+      here = node;
       node = nodes[node].right;
     }
   }
+  if (here != 0 && hereTest(nodes[here]))
+    return here;
   for (; !path.empty(); path.pop_back()) {
     Index node = path.back();
     if (nodeTest(nodes[node]))
@@ -206,13 +201,14 @@ Timeline::Index Timeline::firstStartingFrom(int64_t key, NodeTest nodeTest,
 }
 
 int64_t Timeline::firstIdle(int64_t ready, int64_t duration) const {
-  const Node &here = nodes[containing(ready)];
-  if (here.used == 0 && here.start + here.length - ready >= duration)
-    return ready;
   Index found = firstStartingFrom(
       ready + 1, [&](const Node &node) { return node.used == 0 && node.length >= duration; },
-      [&](const Node &tree) { return tree.longestIdle >= duration; });
-  return found != 0 ? nodes[found].start : idleFrom;
+      [&](const Node &tree) { return tree.longestIdle >= duration; },
+      // Before those, the segment that holds `ready`: what is left of it may do.
+      [&](const Node &here) {
+        return here.used == 0 && here.start + here.length - ready >= duration;
+      });
+  return std::max(ready, nodes[found].start);
 }
 
 int64_t Timeline::endOfLastAbove(uint32_t level) const {
@@ -237,22 +233,22 @@ int64_t Timeline::firstFit(int64_t ready, int64_t duration, uint32_t share) cons
     return firstIdle(ready, duration);
   auto above = [&](const Node &node) { return node.used > level; };
   auto someAbove = [&](const Node &tree) { return tree.mostUsed > level; };
+  auto never = [](const Node &) { return false; };
   auto below = [&](const Node &node) { return node.used <= level; };
   auto someBelow = [&](const Node &tree) { return tree.leastUsed <= level; };
   int64_t start = ready;
-  Index obstacle = containing(ready);
-  if (!above(nodes[obstacle]))
-    obstacle = firstStartingFrom(start + 1, above, someAbove);
+  Index obstacle = firstStartingFrom(start + 1, above, someAbove, above);
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (obstacle == 0 || nodes[obstacle].start >= start + duration)
       return start;
-    start = nodes[firstStartingFrom(nodes[obstacle].start + 1, below, someBelow)].start;
-    obstacle = firstStartingFrom(start + 1, above, someAbove);
+    start = nodes[firstStartingFrom(nodes[obstacle].start + 1, below, someBelow, never)].start;
+    obstacle = firstStartingFrom(start + 1, above, someAbove, never);
   }
   return std::min(firstIdle(start, duration), std::max(start, endOfLastAbove(level)));
 }
 
-// ---- reservation -----------------------------------------------------------------------------------------------
+// ---- reservation
+// -----------------------------------------------------------------------------------------------
 
 // Each segment is visited once per task that runs during it, hence at most `streams` times in all.
 void Timeline::addToAll(Index tree, uint32_t share) {
@@ -274,8 +270,41 @@ void Timeline::addToAll(Index tree, uint32_t share) {
   }
 }
 
+// The most frequent case in place: the interval is the beginning of an idle segment, and the
+// segment before is used just as much. Only the idle segment's length changes for the rest of the
+// tree.
+bool Timeline::extendSegmentBefore(int64_t start, int64_t finish, uint32_t share) {
+  path.clear();
+  Index before = 0, node = root;
+  while (node != 0 && nodes[node].start != start) {
+    path.push_back(node);
+    if (nodes[node].start < start)
+      before = node;
+    node = nodes[node].start < start ? nodes[node].right : nodes[node].left;
+  }
+  if (node == 0 || nodes[node].used != 0)
+    return false;
+  int64_t rest = nodes[node].start + nodes[node].length - finish;
+  if (rest < shortestUse)
+    return false;
+  if (nodes[node].left != 0)
+    before = rightmost(nodes[node].left);
+  if (before == 0 || nodes[before].used != share)
+    return false;
+  nodes[before].length += finish - start;
+  nodes[node].start = finish;
+  nodes[node].length = rest;
+  pull(node);
+  for (; !path.empty(); path.pop_back())
+    pull(path.back());
+  return true;
+}
+
 void Timeline::reserve(int64_t start, int64_t finish, uint32_t share) {
   share = std::min(share, capacity);
+  idleFrom = std::max(idleFrom, finish);
+  if (extendSegmentBefore(start, finish, share))
+    return;
   Index before, during, after;
   split(root, start, before, during);
   auto cut = [&](Index &left, Index &right, int64_t time) {
@@ -294,7 +323,6 @@ void Timeline::reserve(int64_t start, int64_t finish, uint32_t share) {
   split(during, finish, during, after);
   cut(during, after, finish);
   addToAll(during, share);
-  idleFrom = std::max(idleFrom, finish);
 
   Node segment;
   auto forgetIfShort = [&](Node &node) {

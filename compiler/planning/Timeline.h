@@ -1,9 +1,11 @@
-// The used share of a device (or of a copy engine, which is used wholly or not at all) over time, with first-fit search.
+// The used share of a device (or of a copy engine, which is used wholly or not at all) over time,
+// with first-fit search.
 //
-// A balanced tree of segments of constant use; each node knows the largest and smallest use and the longest idle segment
-// below it, so that a search costs O(log n) where a list of gaps would be walked from the ready time to the frontier.
-// Exclusive requests get the exact first fit; requests for a share look at a bounded number of places, then take the
-// first idle segment that is long enough. Deterministic. Not synchronised.
+// A balanced tree of segments of constant use; each node knows the largest and smallest use and the
+// longest idle segment below it, so that a search costs O(log n) where a list of gaps would be
+// walked from the ready time to the frontier. Exclusive requests get the exact first fit; requests
+// for a share look at a bounded number of places, then take the first idle segment that is long
+// enough. Deterministic. Not synchronised.
 #ifndef AUTOPAR_COMPILER_PLANNING_TIMELINE_H
 #define AUTOPAR_COMPILER_PLANNING_TIMELINE_H
 
@@ -28,8 +30,8 @@ private:
   using Index = uint32_t; // into nodes; 0: none
   struct Node {
     int64_t start = 0, length = 0;
-    int64_t longestIdle = 0;         // in the subtree
-    uint32_t used = 0;               // of this segment
+    int64_t longestIdle = 0;              // in the subtree
+    uint32_t used = 0;                    // of this segment
     uint32_t mostUsed = 0, leastUsed = 0; // in the subtree
     uint32_t priority = 0;
     Index left = 0, right = 0;
@@ -43,11 +45,12 @@ private:
   Index rightmost(Index node) const;
   void popLeftmost(Index &tree, Node &out);
   void popRightmost(Index &tree, Node &out);
-  Index containing(int64_t time) const;
-  template <class NodeTest, class TreeTest>
-  Index firstStartingFrom(int64_t key, NodeTest nodeTest, TreeTest treeTest) const;
+  template <class NodeTest, class TreeTest, class HereTest>
+  Index firstStartingFrom(int64_t key, NodeTest nodeTest, TreeTest treeTest,
+                          HereTest hereTest) const;
   int64_t firstIdle(int64_t ready, int64_t duration) const;
   int64_t endOfLastAbove(uint32_t level) const;
+  bool extendSegmentBefore(int64_t start, int64_t finish, uint32_t share);
   void addToAll(Index tree, uint32_t share);
   Index append(Index tree, Node segment);
 

@@ -1,6 +1,7 @@
 #include "compiler/planning/Planner.h"
 
-#include <chrono>
+#include <ctime>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -47,7 +48,8 @@ bool samePlan(const Plan &a, const Plan &b) {
                     [&](auto &x, auto &y) { return transfer(x) == transfer(y); });
 }
 
-// ---- the papers' figures ---------------------------------------------------------------------------------------
+// ---- the papers' figures
+// ---------------------------------------------------------------------------------------
 
 TEST(Heft, GivesThePapersMakespans) {
   Machine machine = fullyConnected(3);
@@ -74,7 +76,8 @@ TEST(Planner, AutomaticChoiceIsNotWorseThanItsMembers) {
   EXPECT_LE(planOf(arabnejadGraph(), machine).makespanNs, 133);
 }
 
-// ---- random graphs ---------------------------------------------------------------------------------------------
+// ---- random graphs
+// ---------------------------------------------------------------------------------------------
 
 TEST(Planner, RandomPlansAreValidNeverWorseThanOneDeviceAndTheSameTwice) {
   for (uint64_t seed = 1; seed <= 600; ++seed) {
@@ -94,7 +97,8 @@ TEST(Planner, RandomPlansAreValidNeverWorseThanOneDeviceAndTheSameTwice) {
   }
 }
 
-/// What planGraph must not exceed, recomputed by hand: all inputs brought to `device` at once, every task in turn.
+/// What planGraph must not exceed, recomputed by hand: all inputs brought to `device` at once,
+/// every task in turn.
 int64_t oneDeviceByHand(const TaskGraph &graph, const Machine &machine, DeviceId device) {
   int64_t time = 0;
   for (size_t task = 0; task < graph.taskCount(); ++task) {
@@ -117,7 +121,8 @@ TEST(Planner, SerialTimeIsTheSumOnTheBestDeviceWhereNothingMoves) {
   }
 }
 
-// ---- what a plan must do ---------------------------------------------------------------------------------------
+// ---- what a plan must do
+// ---------------------------------------------------------------------------------------
 
 TEST(Planner, EmptyGraphHasAnEmptyPlan) {
   TaskGraph graph(2);
@@ -282,7 +287,8 @@ TEST(Planner, ChainOfTasksWithoutCostTakesNoTime) {
   EXPECT_EQ(planOf(graph, fullyConnected(2)).makespanNs, 0);
 }
 
-// ---- bad input -------------------------------------------------------------------------------------------------
+// ---- bad input
+// -------------------------------------------------------------------------------------------------
 
 std::string errorOf(const TaskGraph &graph, const Machine &machine,
                     const PlannerOptions &options = {}) {
@@ -295,7 +301,8 @@ TEST(PlannerErrors, UnknownPlannerListsTheKnownOnes) {
 }
 
 TEST(PlannerErrors, EffortOutOfRange) {
-  EXPECT_THAT(errorOf(topcuogluGraph(), fullyConnected(3), named("auto", 4)), HasSubstr("effort is 4"));
+  EXPECT_THAT(errorOf(topcuogluGraph(), fullyConnected(3), named("auto", 4)),
+              HasSubstr("effort is 4"));
 }
 
 TEST(PlannerErrors, GraphForAnotherMachine) {
@@ -327,16 +334,17 @@ TEST(PlannerErrors, CostsBeyondAnyClock) {
   EXPECT_THAT(errorOf(graph, fullyConnected(1)), HasSubstr("more than a plan can express"));
 }
 
-// ---- size ------------------------------------------------------------------------------------------------------
+// ---- size
+// ------------------------------------------------------------------------------------------------------
 
 double planSeconds(const TaskGraph &graph, const Machine &machine, Plan &plan) {
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   plan = *planGraph(graph, machine, named("auto", 0));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return double(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-// Prints seconds at effort 0; the check is on growth (10 times the tasks may take 25 times as long: caches), with a floor
-// against noise. A quadratic step would make it 100 times.
+// Prints processor seconds at effort 0; the check is on growth (10 times the tasks may take 25
+// times as long: caches), with a floor against noise. A quadratic step would make it 100 times.
 TEST(PlannerScale, GrowthFromTenToAHundredThousandTasks) {
   struct Shape {
     const char *name;
@@ -348,7 +356,8 @@ TEST(PlannerScale, GrowthFromTenToAHundredThousandTasks) {
       {"chain", [](size_t n) { return chainGraph(n, 5); }, gpus},
       {"fan-out and join", [](size_t n) { return fanOutGraph(n, 5); }, gpus},
       {"layers of 200", [](size_t n) { return layeredGraph(n, 200, 40, 5); }, single},
-      {"layers of 12, heavy transfers", [](size_t n) { return layeredGraph(n, 12, 400, 5); }, single},
+      {"layers of 12, heavy transfers", [](size_t n) { return layeredGraph(n, 12, 400, 5); },
+       single},
       {"layers of 12, bus", [](size_t n) { return layeredGraph(n, 12, 100, 5); }, bus},
       {"independent, shares", [](size_t n) { return independentGraph(n, 5); }, gpus},
   };

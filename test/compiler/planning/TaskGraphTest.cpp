@@ -74,7 +74,8 @@ TEST(TaskGraph, PinToUnknownDeviceIsNamed) {
 TEST(TaskGraph, PinToDeviceWithoutCostIsNamed) {
   TaskGraph graph(2);
   graph.pin(graph.addTask("t", std::vector<int64_t>{1, kCannotRun}), DeviceId(size_t{1}));
-  EXPECT_THAT(messageOf(graph.finalize()), HasSubstr("'t' is pinned to device 1, which cannot run"));
+  EXPECT_THAT(messageOf(graph.finalize()),
+              HasSubstr("'t' is pinned to device 1, which cannot run"));
 }
 
 TEST(TaskGraph, NegativeCostIsNamed) {

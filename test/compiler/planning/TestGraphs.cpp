@@ -38,8 +38,7 @@ void join(Machine &machine, size_t from, size_t to, uint64_t bytesPerS, int64_t 
 Machine fullyConnected(size_t count) {
   Machine machine;
   for (size_t device = 0; device < count; ++device)
-    machine.devices.push_back(
-        makeDevice("p" + std::to_string(device), DeviceKind::kVirtual, 1));
+    machine.devices.push_back(makeDevice("p" + std::to_string(device), DeviceKind::kVirtual, 1));
   for (size_t from = 0; from < count; ++from)
     for (size_t to = 0; to < count; ++to)
       if (from != to)
@@ -111,19 +110,59 @@ TaskGraph graphOf(const std::vector<std::vector<int64_t>> &costs, const std::vec
 }
 
 TaskGraph topcuogluGraph() {
-  return graphOf({{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17}, {12, 13, 10},
-                  {13, 16, 9}, {7, 15, 11}, {5, 11, 14}, {18, 12, 20}, {21, 7, 16}},
-                 {{0, 1, 18}, {0, 2, 12}, {0, 3, 9}, {0, 4, 11}, {0, 5, 14},
-                  {1, 7, 19}, {1, 8, 16}, {2, 6, 23}, {3, 7, 27}, {3, 8, 23},
-                  {4, 8, 13}, {5, 7, 15}, {6, 9, 17}, {7, 9, 11}, {8, 9, 13}});
+  return graphOf({{14, 16, 9},
+                  {13, 19, 18},
+                  {11, 13, 19},
+                  {13, 8, 17},
+                  {12, 13, 10},
+                  {13, 16, 9},
+                  {7, 15, 11},
+                  {5, 11, 14},
+                  {18, 12, 20},
+                  {21, 7, 16}},
+                 {{0, 1, 18},
+                  {0, 2, 12},
+                  {0, 3, 9},
+                  {0, 4, 11},
+                  {0, 5, 14},
+                  {1, 7, 19},
+                  {1, 8, 16},
+                  {2, 6, 23},
+                  {3, 7, 27},
+                  {3, 8, 23},
+                  {4, 8, 13},
+                  {5, 7, 15},
+                  {6, 9, 17},
+                  {7, 9, 11},
+                  {8, 9, 13}});
 }
 
 TaskGraph arabnejadGraph() {
-  return graphOf({{22, 21, 36}, {22, 18, 18}, {32, 27, 43}, {7, 10, 4}, {29, 27, 35},
-                  {26, 17, 24}, {14, 25, 30}, {29, 23, 36}, {15, 21, 8}, {13, 16, 33}},
-                 {{0, 1, 17}, {0, 2, 31}, {0, 3, 29}, {0, 4, 13}, {0, 5, 7},
-                  {1, 7, 3}, {1, 8, 30}, {2, 6, 16}, {3, 7, 11}, {3, 8, 7},
-                  {4, 8, 57}, {5, 7, 5}, {6, 9, 9}, {7, 9, 42}, {8, 9, 7}});
+  return graphOf({{22, 21, 36},
+                  {22, 18, 18},
+                  {32, 27, 43},
+                  {7, 10, 4},
+                  {29, 27, 35},
+                  {26, 17, 24},
+                  {14, 25, 30},
+                  {29, 23, 36},
+                  {15, 21, 8},
+                  {13, 16, 33}},
+                 {{0, 1, 17},
+                  {0, 2, 31},
+                  {0, 3, 29},
+                  {0, 4, 13},
+                  {0, 5, 7},
+                  {1, 7, 3},
+                  {1, 8, 30},
+                  {2, 6, 16},
+                  {3, 7, 11},
+                  {3, 8, 7},
+                  {4, 8, 57},
+                  {5, 7, 5},
+                  {6, 9, 9},
+                  {7, 9, 42},
+                  {8, 9, 7}});
 }
 
 TaskGraph randomGraph(Random &random, const Machine &machine, size_t tasks, bool withPins) {
@@ -154,7 +193,8 @@ TaskGraph randomGraph(Random &random, const Machine &machine, size_t tasks, bool
       graph.colocate(task, uint32_t(random.between(0, 2)));
     for (int64_t operand = random.between(0, 3); operand > 0 && !values.empty(); --operand) {
       size_t last = values.size() - 1;
-      graph.addOperand(task, values[size_t(random.between(last > window ? last - window : 0, last))]);
+      graph.addOperand(task,
+                       values[size_t(random.between(last > window ? last - window : 0, last))]);
     }
     for (int64_t result = random.between(1, 2); result > 0; --result) {
       ValueId value = random.chance(10)

@@ -17,17 +17,20 @@ public:
   explicit Random(uint64_t seed) : state(seed * 0x9e3779b97f4a7c15ull + 1) {}
   uint64_t next();
   /// In [low, high].
-  int64_t between(int64_t low, int64_t high) { return low + int64_t(next() % uint64_t(high - low + 1)); }
+  int64_t between(int64_t low, int64_t high) {
+    return low + int64_t(next() % uint64_t(high - low + 1));
+  }
   bool chance(int percent) { return between(1, 100) <= percent; }
 
 private:
   uint64_t state;
 };
 
-/// `count` devices of kind virtual, every pair joined by links of 1 byte per nanosecond that never queue: the machine of
-/// the papers.
+/// `count` devices of kind virtual, every pair joined by links of 1 byte per nanosecond that never
+/// queue: the machine of the papers.
 Machine fullyConnected(size_t count);
-/// A CPU and `gpus` virtual devices, each with an engine in and one out; `peerLinks` joins the GPUs directly too.
+/// A CPU and `gpus` virtual devices, each with an engine in and one out; `peerLinks` joins the GPUs
+/// directly too.
 Machine cpuAndGpus(size_t gpus, uint32_t streams, bool peerLinks);
 /// Like cpuAndGpus, all transfers over one bus.
 Machine gpusOnABus(size_t gpus, uint32_t streams);
@@ -45,12 +48,14 @@ TaskGraph topcuogluGraph();
 /// Fig. 1 of Arabnejad, Barbosa, IEEE TPDS 25(3), 2014: HEFT gives 133.
 TaskGraph arabnejadGraph();
 
-/// Any mixture of pins, groups, tokens, shares, inputs, results, empty values and tasks without cost. Finalized.
+/// Any mixture of pins, groups, tokens, shares, inputs, results, empty values and tasks without
+/// cost. Finalized.
 TaskGraph randomGraph(Random &random, const Machine &machine, size_t tasks, bool withPins = true);
 
 /// Big graphs of one shape, for `devices` devices.
 TaskGraph chainGraph(size_t tasks, size_t devices);
-TaskGraph fanOutGraph(size_t tasks, size_t devices);  ///< One producer, the rest reads it, one joins them all.
+TaskGraph fanOutGraph(size_t tasks,
+                      size_t devices); ///< One producer, the rest reads it, one joins them all.
 TaskGraph layeredGraph(size_t tasks, size_t width, uint64_t bytes, size_t devices);
 TaskGraph independentGraph(size_t tasks, size_t devices);
 

@@ -55,7 +55,7 @@ TEST(Timeline, SharesFitSideBySideAndFewObstaclesAreSearchedExactly) {
     Random random(seed);
     Timeline timeline(100);
     std::vector<Interval> intervals;
-    for (int step = 0; step < 40; ++step) {
+    for (int step = 0; step < 25; ++step) {
       int64_t ready = random.between(0, 100), duration = random.between(1, 30);
       uint32_t share = random.between(5, 100);
       int64_t start = timeline.firstFit(ready, duration, share);
