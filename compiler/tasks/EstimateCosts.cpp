@@ -1,0 +1,128 @@
+// Reads: autopar.machine, the bodies of tasks, the profile (--profile: measured times).
+// Writes: cost_ns, occupancy (where below 1), tile_count of every task that has no cost_ns yet.
+//
+// A cost that is given in the program stays; a measured one beats both. Devices of one kind share the kind's key when
+// they need the same time. Attributes are built once per distinct piece of work.
+
+#include "compiler/MachineAttr.h"
+#include "compiler/Passes.h"
+#include "compiler/tasks/CostModel.h"
+#include "compiler/tasks/Profile.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <map>
+#include <tuple>
+
+namespace mlir::autopar {
+
+#define GEN_PASS_DEF_ESTIMATECOSTSPASS
+#include "compiler/Passes.h.inc"
+
+namespace {
+
+StringRef toRef(std::string_view text) { return StringRef(text.data(), text.size()); }
+
+/// The attributes of one distinct piece of work.
+struct CostAttrs {
+  DictionaryAttr costNs;
+  DictionaryAttr occupancy; ///< null: 1 everywhere
+  IntegerAttr tileCount;
+};
+
+class CostWriter {
+public:
+  CostWriter(MLIRContext *context, const ::autopar::Machine &machine) : builder(context), machine(machine) {}
+
+  const CostAttrs &attrsFor(const Work &work) {
+    auto key = std::make_tuple(work.productFlops, work.coreNs, work.bytes, work.elements, work.tiles);
+    auto [entry, isNew] = known.try_emplace(key);
+    if (isNew)
+      entry->second = build(work);
+    return entry->second;
+  }
+
+private:
+  CostAttrs build(const Work &work) {
+    SmallVector<double> costs, shares;
+    for (const ::autopar::Device &device : machine.devices) {
+      costs.push_back(costNs(work, device));
+      shares.push_back(occupancyOf(work, device));
+    }
+    CostAttrs attrs;
+    attrs.costNs = perDevice(costs);
+    if (!llvm::all_of(shares, [](double share) { return share == 1; }))
+      attrs.occupancy = perDevice(shares);
+    attrs.tileCount = builder.getI64IntegerAttr(work.tiles);
+    return attrs;
+  }
+
+  /// One entry per kind of device where its devices agree, else one per device.
+  DictionaryAttr perDevice(ArrayRef<double> values) {
+    std::map<::autopar::DeviceKind, std::pair<double, bool>> kinds; // value, whether all agree
+    for (auto [device, value] : llvm::zip_equal(machine.devices, values)) {
+      auto [entry, isNew] = kinds.try_emplace(device.kind, value, true);
+      entry->second.second &= isNew || entry->second.first == value;
+    }
+    SmallVector<NamedAttribute> entries;
+    for (auto [device, value] : llvm::zip_equal(machine.devices, values))
+      if (!kinds[device.kind].second)
+        entries.push_back(builder.getNamedAttr(device.name, builder.getF64FloatAttr(value)));
+    for (auto &[kind, agreed] : kinds)
+      if (agreed.second)
+        entries.push_back(builder.getNamedAttr(toRef(::autopar::DeviceKindName(kind)),
+                                               builder.getF64FloatAttr(agreed.first)));
+    return builder.getDictionaryAttr(entries);
+  }
+
+  Builder builder;
+  const ::autopar::Machine &machine;
+  std::map<std::tuple<double, double, double, double, int64_t>, CostAttrs> known;
+};
+
+class EstimateCosts : public impl::EstimateCostsPassBase<EstimateCosts> {
+public:
+  using EstimateCostsPassBase::EstimateCostsPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    FailureOr<::autopar::Machine> machine = getMachine(function);
+    if (failed(machine))
+      return signalPassFailure();
+    std::optional<Profile> measured;
+    if (!profile.empty()) {
+      FailureOr<Profile> read = Profile::read(profile, function.getLoc());
+      if (failed(read))
+        return signalPassFailure();
+      measured = *std::move(read);
+    }
+    CostWriter writer(&getContext(), *machine);
+    for (TaskOp task : function.getOps<TaskOp>()) {
+      if (!task.getCostNsAttr()) {
+        std::string why;
+        FailureOr<Work> work = workOfTask(task, &why);
+        if (failed(work)) {
+          task.emitOpError("is more than one kernel: ") << why << "; split it into several tasks";
+          return signalPassFailure();
+        }
+        writeAttrs(task, writer.attrsFor(*work));
+      }
+      if (measured)
+        if (DictionaryAttr times = measured->find(task.getLabel(), task.getCostNsAttr()))
+          task.setCostNsAttr(times);
+    }
+  }
+
+private:
+  static void writeAttrs(TaskOp task, const CostAttrs &attrs) {
+    task.setCostNsAttr(attrs.costNs);
+    if (attrs.occupancy)
+      task.setOccupancyAttr(attrs.occupancy);
+    task.setTileCountAttr(attrs.tileCount);
+  }
+};
+
+} // namespace
+} // namespace mlir::autopar

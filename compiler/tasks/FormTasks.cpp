@@ -1,0 +1,125 @@
+// Reads: the tensor ops of a function, their pins (autopar.device), tasks that are there already.
+// Writes: one autopar.task per group of tensor ops, with its label and device. Afterwards the body holds constants with
+// different elements, tasks, synthetic tasks and the return; every returned value is the result of a task, returned once.
+
+#include "compiler/Passes.h"
+#include "compiler/tasks/TaskGroups.h"
+#include "compiler/tasks/TaskLabels.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::autopar {
+
+#define GEN_PASS_DEF_FORMTASKSPASS
+#include "compiler/Passes.h.inc"
+
+namespace {
+
+class FormTasks : public impl::FormTasksPassBase<FormTasks> {
+public:
+  using FormTasksPassBase::FormTasksPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (failed(checkBody(function)))
+      return signalPassFailure();
+    TaskGroups plan = groupOps(function, fuse);
+    TaskLabels labels(function);
+    writeTasks(plan, labels, function);
+    writeIdentities(labels, function);
+  }
+
+private:
+  static LogicalResult checkBody(func::FuncOp function);
+  static TaskOp writeTask(const TaskGroup &group, const DenseMap<Value, Value> &results, TaskLabels &labels);
+  static void writeTasks(const TaskGroups &plan, TaskLabels &labels, func::FuncOp function);
+  static void writeIdentities(TaskLabels &labels, func::FuncOp function);
+};
+
+LogicalResult FormTasks::checkBody(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("has branches; tasks are formed from straight-line programs");
+  for (Operation &op : function.getBody().front())
+    if (!isTensorOp(&op) && !isa<TaskOp, SyntheticTaskOp, func::ReturnOp>(op)) {
+      if (isa<TransferOp>(op))
+        return op.emitError("is planned already; tasks are formed before planning");
+      return op.emitError("cannot be part of a task; run --autopar-check-program for what can");
+    }
+  return success();
+}
+
+/// The task of one group, before the group's root. The ops are copied; the originals go when all tasks are written.
+TaskOp FormTasks::writeTask(const TaskGroup &group, const DenseMap<Value, Value> &results, TaskLabels &labels) {
+  Operation *root = group.root();
+  OpBuilder builder(root);
+  SmallVector<Value> inputs;
+  for (Value operand : group.operands) {
+    auto found = results.find(operand);
+    inputs.push_back(found == results.end() ? operand : found->second);
+  }
+  OperationState state(root->getLoc(), TaskOp::getOperationName());
+  state.addOperands(inputs);
+  state.addTypes(root->getResultTypes());
+  state.getOrAddProperties<TaskOp::Properties>().label = builder.getStringAttr(labels.next(group.ops));
+  if (group.pin)
+    state.getOrAddProperties<TaskOp::Properties>().device = group.pin;
+  Region *body = state.addRegion();
+  auto task = cast<TaskOp>(builder.create(state));
+  Block *block = builder.createBlock(body);
+  IRMapping mapping;
+  for (Value operand : group.operands)
+    mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
+  for (Operation *op : group.ops)
+    builder.clone(*op, mapping)->removeDiscardableAttr(AutoparDialect::getDeviceAttrName());
+  YieldOp::create(builder, root->getLoc(), mapping.lookup(root->getResult(0)));
+  return task;
+}
+
+void FormTasks::writeTasks(const TaskGroups &plan, TaskLabels &labels, func::FuncOp function) {
+  SmallVector<Operation *> originals;
+  for (Operation &op : function.getBody().front())
+    if (isTensorOp(&op) && (!isa<ConstantOp>(op) || isSplatConstant(&op) || op.use_empty()))
+      originals.push_back(&op);
+  DenseMap<Value, Value> results;
+  results.reserve(plan.groups.size());
+  for (const TaskGroup &group : plan.groups)
+    results[group.root()->getResult(0)] = writeTask(group, results, labels).getResult(0);
+  // What is left outside of the groups uses the tasks' results.
+  for (auto [old, value] : results)
+    old.replaceAllUsesWith(value);
+  for (Operation *op : llvm::reverse(originals))
+    op->erase();
+}
+
+/// A returned argument, constant or a value that is returned twice gets a task of its own, which hands it on: every result
+/// of the program then has exactly one writer.
+void FormTasks::writeIdentities(TaskLabels &labels, func::FuncOp function) {
+  Operation *end = function.getBody().front().getTerminator();
+  OpBuilder builder(end);
+  DenseSet<Value> returned;
+  for (OpOperand &operand : end->getOpOperands()) {
+    Value value = operand.get();
+    Operation *producer = value.getDefiningOp();
+    if (isa<TokenType>(value.getType()) ||
+        (isa_and_nonnull<TaskOp, SyntheticTaskOp>(producer) && returned.insert(value).second))
+      continue;
+    OperationState state(value.getLoc(), TaskOp::getOperationName());
+    state.addOperands(value);
+    state.addTypes(value.getType());
+    state.getOrAddProperties<TaskOp::Properties>().label = builder.getStringAttr(labels.next("identity"));
+    Region *body = state.addRegion();
+    Operation *task = builder.create(state);
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(body);
+    YieldOp::create(builder, value.getLoc(), block->addArgument(value.getType(), value.getLoc()));
+    operand.set(task->getResult(0));
+  }
+}
+
+} // namespace
+} // namespace mlir::autopar
