@@ -1,0 +1,7 @@
+#include "runtime/autopar.h"
+
+namespace autopar {
+
+const char* Version() { return AUTOPAR_VERSION; }
+
+}  // namespace autopar

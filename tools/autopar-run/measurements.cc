@@ -1,0 +1,71 @@
+#include "tools/autopar-run/measurements.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "runtime/trace/chrome_trace.h"
+
+namespace autopar {
+namespace {
+
+// Of an even count the mean of the two in the middle. Sorts.
+int64_t Median(std::vector<int64_t>* values) {
+  std::sort(values->begin(), values->end());
+  const size_t half = values->size() / 2;
+  return values->size() % 2 == 1 ? (*values)[half] : ((*values)[half - 1] + (*values)[half]) / 2;
+}
+
+}  // namespace
+
+std::string TimeLine(std::vector<int64_t> call_ns) {
+  const int64_t median = Median(&call_ns);
+  char line[160];
+  std::snprintf(line, sizeof(line), "time_ms min=%.6f median=%.6f max=%.6f calls=%zu\n",
+                static_cast<double>(call_ns.front()) / 1e6, static_cast<double>(median) / 1e6,
+                static_cast<double>(call_ns.back()) / 1e6, call_ns.size());
+  return line;
+}
+
+TaskProfile::TaskProfile(const Schedule& schedule, const Function& function,
+                         const std::map<std::string, std::string>& device_map)
+    : schedule_(schedule), function_(function) {
+  for (const Device& device : schedule.machine.devices) {
+    const auto mapped = device_map.find(device.name);
+    kinds_.push_back(mapped == device_map.end()
+                         ? std::string(DeviceKindName(device.kind))
+                         : mapped->second.substr(0, mapped->second.find(':')));
+  }
+}
+
+void TaskProfile::Add(absl::Span<const CommandTiming> timings) {
+  for (const CommandTiming& timing : timings) {
+    const Command& command = function_.commands[timing.command];
+    if (command.kind != CommandKind::kLaunch) continue;
+    const DeviceId device = function_.streams[command.stream.index()].device;
+    times_ns_[{schedule_.strings[command.label], kinds_[device.index()]}].push_back(
+        timing.finish_ns - timing.start_ns);
+  }
+}
+
+std::string TaskProfile::ToJson() const {
+  nlohmann::ordered_json tasks = nlohmann::ordered_json::object();
+  for (const auto& [key, times] : times_ns_) {
+    std::vector<int64_t> sorted = times;
+    tasks[key.first][key.second] = Median(&sorted);
+  }
+  return nlohmann::ordered_json{{"tasks", tasks}}.dump(1, ' ', true,
+                                                       nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+std::string TraceOfCall(const Schedule& schedule, const Function& function,
+                        absl::Span<const CommandTiming> timings) {
+  std::vector<MeasuredSpan> spans;
+  spans.reserve(timings.size());
+  for (const CommandTiming& timing : timings)
+    spans.push_back({timing.command, timing.start_ns, timing.finish_ns});
+  return ChromeTrace(schedule, function, spans);
+}
+
+}  // namespace autopar

@@ -1,0 +1,110 @@
+#include "tools/autopar-run/run.h"
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "runtime/base/file.h"
+#include "runtime/base/status.h"
+#include "runtime/executor/program.h"
+#include "tools/autopar-run/compile.h"
+#include "tools/autopar-run/describe_machine.h"
+#include "tools/autopar-run/measurements.h"
+#include "tools/autopar-run/values.h"
+
+namespace autopar {
+namespace {
+
+absl::Status PrintText(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return FileError("cannot write to", "standard output", errno);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DescribeMachine(const Flags& flags) {
+  if (!flags.machine.empty()) {
+    AUTOPAR_ASSIGN_OR_RETURN(const Machine machine, LoadMachine(flags.machine));
+    return PrintText(PrintMachine(machine));
+  }
+  AUTOPAR_ASSIGN_OR_RETURN(const Machine machine, MeasureHost());
+  return PrintText(PrintMachine(machine));
+}
+
+bool IsSource(const std::string& path) {
+  return path.size() > 5 && path.compare(path.size() - 5, 5, ".mlir") == 0;
+}
+
+// All calls; what they measured.
+struct Calls {
+  std::vector<int64_t> call_ns;
+  std::optional<TaskProfile> profile;
+};
+
+absl::StatusOr<Calls> CallRepeatedly(const Flags& flags, const Function& function,
+                                     const Schedule& schedule, const std::vector<Tensor>& inputs,
+                                     std::vector<Tensor>* results, Session* session) {
+  std::vector<absl::Span<const uint8_t>> input_spans;
+  std::vector<absl::Span<uint8_t>> result_spans;
+  for (const Tensor& input : inputs) input_spans.push_back(input.bytes());
+  for (Tensor& result : *results) result_spans.push_back(result.bytes());
+  Calls calls;
+  if (!flags.profile.empty()) calls.profile.emplace(schedule, function, flags.device_map);
+  for (int64_t i = 0; i < flags.warmup + flags.repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    AUTOPAR_RETURN_IF_ERROR(session->Call(function.name, input_spans, result_spans));
+    const auto finish = std::chrono::steady_clock::now();
+    if (i < flags.warmup) continue;
+    calls.call_ns.push_back(std::chrono::nanoseconds(finish - start).count());
+    if (calls.profile) calls.profile->Add(session->timings());
+  }
+  return calls;
+}
+
+absl::Status RunSchedule(const Flags& flags, std::shared_ptr<const ScheduleFile> file) {
+  AUTOPAR_ASSIGN_OR_RETURN(const Function* function,
+                           ChooseFunction(file->schedule(), flags.function));
+  AUTOPAR_RETURN_IF_ERROR(CheckCounts(*function, flags));
+  AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                           Program::Create(std::move(file), LoadOptions{flags.device_map}));
+  AUTOPAR_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(*function, flags));
+  AUTOPAR_ASSIGN_OR_RETURN(std::vector<Tensor> results, AllocateResults(*function));
+  SessionOptions options;
+  options.record_timings = !flags.trace.empty() || !flags.profile.empty();
+  options.delay_seed = flags.delay_seed;
+  options.poison = flags.poison;
+  AUTOPAR_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Create(program, options));
+  const Schedule& schedule = program->schedule();
+  AUTOPAR_ASSIGN_OR_RETURN(const Calls calls, CallRepeatedly(flags, *function, schedule, inputs,
+                                                             &results, session.get()));
+  if (!flags.trace.empty()) {
+    AUTOPAR_RETURN_IF_ERROR(
+        WriteFile(flags.trace, TraceOfCall(schedule, *function, session->timings())));
+  }
+  if (calls.profile) AUTOPAR_RETURN_IF_ERROR(WriteFile(flags.profile, calls.profile->ToJson()));
+  AUTOPAR_RETURN_IF_ERROR(DeliverResults(*function, flags, results));
+  return flags.repeat_given ? PrintText(TimeLine(calls.call_ns)) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Run(const Flags& flags) {
+  if (flags.describe_machine) return DescribeMachine(flags);
+  std::string path = flags.program;
+  std::unique_ptr<TemporarySchedule> compiled;
+  if (IsSource(path)) {
+    AUTOPAR_ASSIGN_OR_RETURN(compiled, CompileProgram(path, flags.machine));
+    path = compiled->path();
+  } else if (!flags.machine.empty()) {
+    return absl::InvalidArgumentError(
+        "--machine: a schedule was planned for its machine already; give the .mlir program, or map "
+        "devices with --device");
+  }
+  AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const ScheduleFile> file, ReadScheduleFile(path));
+  compiled.reset();  // the file stays mapped
+  if (flags.dump) return PrintText(DumpSchedule(file->schedule()));
+  return RunSchedule(flags, std::move(file));
+}
+
+}  // namespace autopar
