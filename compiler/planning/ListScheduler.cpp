@@ -55,8 +55,9 @@ std::vector<double> upwardRanks(const Problem &problem, MeanCost mean) {
     for (ValueId id : graph.produced(task)) {
       const Value &value = graph.value(id);
       double transfer = value.needsTransfer() ? problem.machine.meanTransferNs(value.bytes) : 0;
-      if (value.isProgramResult && problem.machine.host().valid())
-        longest = std::max(longest, transfer);
+      for (const ProgramResult &result : graph.resultsOf(id))
+        if (problem.machine.destination(result).valid())
+          longest = std::max(longest, transfer);
       for (TaskId user : graph.users(id))
         longest = std::max(longest, transfer + ranks[user.index()]);
     }
@@ -160,7 +161,6 @@ TaskGraph reverseGraph(const Problem &problem) {
         reversed.setOccupancy(copy, DeviceId(at), share);
     reversed.colocate(copy, graph.task(task).colocationGroup);
   }
-  const DeviceId host = problem.machine.host();
   for (size_t index = 0; index < graph.valueCount(); ++index) {
     const Value &value = graph.value(ValueId(index));
     for (TaskId user : graph.users(ValueId(index))) {
@@ -168,12 +168,14 @@ TaskGraph reverseGraph(const Problem &problem) {
         ValueId back =
             value.isToken ? reversed.addToken(user) : reversed.addValue(user, value.bytes);
         reversed.addOperand(value.producer, back);
-      } else if (host.valid() && value.residentDevice == host) {
-        reversed.markProgramResult(reversed.addValue(user, value.bytes));
+      } else if (value.residentDevice.valid()) {
+        reversed.markProgramResult(reversed.addValue(user, value.bytes), value.residentDevice);
       }
     }
-    if (value.producer.valid() && value.isProgramResult && host.valid())
-      reversed.addOperand(value.producer, reversed.addInput(host, value.bytes));
+    if (value.producer.valid())
+      for (const ProgramResult &result : graph.resultsOf(ValueId(index)))
+        if (DeviceId wanted = problem.machine.destination(result); wanted.valid())
+          reversed.addOperand(value.producer, reversed.addInput(wanted, value.bytes));
   }
   return reversed;
 }

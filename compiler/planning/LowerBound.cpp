@@ -59,13 +59,9 @@ public:
       for (ValueId value : graph.produced(task))
         arrive(value, &finish[task.index() * numDevices]);
     }
-    if (machine.host().valid())
-      for (ValueId id : graph.programResults()) {
-        // The host need not wait for what only lands there.
-        int64_t wait =
-            graph.value(id).producer.valid() ? 0 : machine.device(machine.host()).wait_ns;
-        longest = std::max(longest, returned(id) - wait);
-      }
+    for (const ProgramResult &result : graph.programResults())
+      if (DeviceId to = machine.destination(result); to.valid())
+        longest = std::max(longest, returned(result.value, to));
     return longest >= kNever ? 0 : longest;
   }
 
@@ -99,19 +95,21 @@ private:
     }
   }
 
-  int64_t returned(ValueId id) const {
+  /// Nobody waits for what only lands on `to`, so wait_ns does not count.
+  int64_t returned(ValueId id, DeviceId to) const {
     const Value &value = graph.value(id);
-    DeviceId host = machine.host();
     if (!value.needsTransfer())
       return 0;
-    if (!value.producer.valid())
-      return arrival[id.index() * numDevices + host.index()];
+    if (!value.producer.valid()) {
+      DeviceId from = value.residentDevice.valid() ? value.residentDevice : to;
+      return withTransfers ? std::max<int64_t>(0, machine.routeNs(from, to, value.bytes)) : 0;
+    }
     int64_t time = kNever;
     for (size_t from = 0; from < numDevices; ++from) {
       int64_t made = finish[value.producer.index() * numDevices + from];
-      int64_t route = from == host.index() || !withTransfers
+      int64_t route = from == to.index() || !withTransfers
                           ? 0
-                          : machine.routeNs(DeviceId(from), host, value.bytes);
+                          : machine.routeNs(DeviceId(from), to, value.bytes);
       if (made < kNever && route >= 0)
         time = std::min(time, made + route);
     }
@@ -237,8 +235,9 @@ LowerBound linkTrafficBound(const TaskGraph &graph, const MachineModel &machine)
       for (TaskId user : graph.users(ValueId(index)))
         if (DeviceId device = only[user.index()]; device.valid() && device != home)
           needed.push_back(device);
-      if (value.isProgramResult && machine.host().valid() && machine.host() != home)
-        needed.push_back(machine.host());
+      for (const ProgramResult &result : graph.resultsOf(ValueId(index)))
+        if (DeviceId to = machine.destination(result); to.valid() && to != home)
+          needed.push_back(to);
       std::sort(needed.begin(), needed.end());
       needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
       if (!incoming && !needed.empty())

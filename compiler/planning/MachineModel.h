@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "compiler/planning/TaskGraph.h"
 #include "runtime/machine/machine.h"
 
 namespace autopar::planning {
@@ -29,6 +30,10 @@ public:
   const Machine &description() const { return machine; }
   /// Invalid without a device of kind cpu.
   DeviceId host() const { return hostDevice; }
+  /// Where a result has to go; invalid: it stays where it is.
+  DeviceId destination(const ProgramResult &result) const {
+    return result.device.valid() ? result.device : hostDevice;
+  }
   uint32_t streams(DeviceId id) const { return streamLimit[id.index()]; }
   const Route &route(DeviceId from, DeviceId to) const {
     return routes[from.index() * deviceCount() + to.index()];

@@ -215,11 +215,12 @@ private:
       end = std::max(end, transfer.finishNs);
     if (end != plan.makespanNs)
       return broken("the makespan says ", plan.makespanNs, ", but the last thing ends at ", end);
-    for (size_t index = 0; index < graph.valueCount(); ++index) {
-      const Value &value = graph.value(ValueId(index));
-      if (host.valid() && value.isProgramResult && value.needsTransfer() &&
-          presentFrom(ValueId(index), host) < 0 && !copies.contains({ValueId(index), host}))
-        return broken("result value ", index, " does not return to the host");
+    for (const ProgramResult &result : graph.programResults()) {
+      DeviceId to = result.device.valid() ? result.device : host;
+      if (to.valid() && graph.value(result.value).needsTransfer() &&
+          presentFrom(result.value, to) < 0 && !copies.contains({result.value, to}))
+        return broken("result value ", result.value.value, " does not return to device '",
+                      machine.devices[to.index()].name, "'");
     }
     return absl::OkStatus();
   }

@@ -54,9 +54,11 @@ absl::Status TaskTable::create(const TaskGraph &graph, const MachineModel &machi
       DeviceId device(at);
       bool allowed = graph.mayRunOn(task, device);
       for (ValueId value : graph.produced(task))
-        if (graph.value(value).isProgramResult && graph.value(value).needsTransfer() &&
-            machine.host().valid() && device != machine.host())
-          allowed &= machine.route(device, machine.host()).exists();
+        if (graph.value(value).needsTransfer())
+          for (const ProgramResult &result : graph.resultsOf(value)) {
+            DeviceId to = machine.destination(result);
+            allowed &= !to.valid() || to == device || machine.route(device, to).exists();
+          }
       int64_t duration =
           allowed ? graph.costNs(task, device) + machine.device(device).launch_ns : -1;
       out.durations[index * numDevices + at] = duration;
@@ -64,20 +66,20 @@ absl::Status TaskTable::create(const TaskGraph &graph, const MachineModel &machi
       isInstant |= duration == 0;
     }
     if (!allowedSomewhere)
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the result of task '", graph.task(task).label,
-          "' cannot return to the host device from any device that may run it; add a link"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the result of task '", graph.task(task).label,
+                       "' cannot get to the device where it is wanted from any device that may run "
+                       "it; add a link"));
     instant += isInstant;
   }
-  for (ValueId id : graph.programResults()) {
-    const Value &value = graph.value(id);
-    if (!value.producer.valid() && value.needsTransfer() && value.residentDevice.valid() &&
-        machine.host().valid() && value.residentDevice != machine.host() &&
-        !machine.route(value.residentDevice, machine.host()).exists())
-      return absl::InvalidArgumentError(
-          absl::StrCat("a program input on device '", machine.device(value.residentDevice).name,
-                       "' is a result too, and no link leads from there to the host device '",
-                       machine.device(machine.host()).name, "'; add a link"));
+  for (const ProgramResult &result : graph.programResults()) {
+    const Value &value = graph.value(result.value);
+    DeviceId from = value.residentDevice, to = machine.destination(result);
+    if (!value.producer.valid() && value.needsTransfer() && from.valid() && to.valid() &&
+        from != to && !machine.route(from, to).exists())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a program input on device '", machine.device(from).name, "' is a result on device '",
+          machine.device(to).name, "', and no link leads from one to the other; add a link"));
   }
   out.tickShift = std::bit_width(instant);
   if (everythingInTurn(graph, machine) * double(1ull << out.tickShift) > 1e18)
@@ -280,14 +282,16 @@ ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device
     return result;
   result.finish = start + duration;
   result.returned = result.finish;
-  DeviceId host = machine.host();
-  if (!host.valid() || host == device || graph.programResults().empty())
+  if (graph.programResults().empty())
     return result;
   ++stamp;
   for (ValueId value : graph.produced(task))
-    if (graph.value(value).isProgramResult && graph.value(value).needsTransfer())
-      result.returned =
-          std::max(result.returned, bring(value, device, host, result.finish, /*commit=*/false));
+    for (const ProgramResult &wanted : graph.resultsOf(value)) {
+      DeviceId to = machine.destination(wanted);
+      if (to.valid() && to != device && graph.value(value).needsTransfer())
+        result.returned =
+            std::max(result.returned, bring(value, device, to, result.finish, /*commit=*/false));
+    }
   return result;
 }
 
@@ -324,23 +328,29 @@ bool ScheduleBuilder::place(TaskId task, DeviceId device) {
 Plan ScheduleBuilder::finish() {
   Plan plan;
   // Results go home last, so that they take the gaps that the transfers between tasks leave.
-  missing.clear();
-  DeviceId host = machine.host();
-  for (ValueId id : graph.programResults()) {
-    const Value &value = graph.value(id);
-    DeviceId from =
-        value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
-    if (!host.valid() || !value.needsTransfer() || !from.valid() || from == host ||
-        copyOf(id, host) >= 0 || !machine.route(from, host).exists())
-      continue;
-    missing.push_back({value.producer.valid() ? finished[value.producer.index()] : 0, id, from});
+  struct WayHome {
+    int64_t ready;
+    ValueId value;
+    DeviceId from, to;
+  };
+  std::vector<WayHome> waysHome;
+  for (const ProgramResult &result : graph.programResults()) {
+    const Value &value = graph.value(result.value);
+    DeviceId from = value.residentDevice, to = machine.destination(result);
+    int64_t ready = 0;
+    if (value.producer.valid()) {
+      from = placedOn[value.producer.index()];
+      ready = finished[value.producer.index()];
+    }
+    if (value.needsTransfer() && from.valid() && to.valid() && from != to)
+      waysHome.push_back({ready, result.value, from, to});
   }
-  std::sort(missing.begin(), missing.end(), [](const Missing &a, const Missing &b) {
-    return a.ready != b.ready ? a.ready < b.ready : a.value < b.value;
-  });
-  for (const Missing &item : missing) {
+  std::stable_sort(waysHome.begin(), waysHome.end(),
+                   [](const WayHome &a, const WayHome &b) { return a.ready < b.ready; });
+  for (const WayHome &way : waysHome) {
     ++stamp;
-    bring(item.value, item.from, host, item.ready, /*commit=*/true);
+    if (copyOf(way.value, way.to) < 0)
+      bring(way.value, way.from, way.to, way.ready, /*commit=*/true);
   }
 
   const unsigned shift = table.shift();

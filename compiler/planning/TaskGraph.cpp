@@ -93,15 +93,14 @@ void TaskGraph::buildLists() {
   for (size_t task = 0; task < taskList.size(); ++task)
     producedBegin[task + 1] += producedBegin[task];
   producedList.resize(producedBegin.back());
-  resultList.clear();
   next.assign(producedBegin.begin(), producedBegin.end() - 1);
   for (size_t index = 0; index < valueList.size(); ++index) {
     const Value &value = valueList[index];
     if (value.producer.valid())
       producedList[next[value.producer.index()]++] = ValueId(index);
-    if (value.isProgramResult)
-      resultList.push_back(ValueId(index));
   }
+  std::sort(resultList.begin(), resultList.end());
+  resultList.erase(std::unique(resultList.begin(), resultList.end()), resultList.end());
   uses.clear();
   uses.shrink_to_fit();
 }
@@ -177,6 +176,16 @@ absl::Status TaskGraph::orderTasks() {
                    "; remove one of these tokens or operands"));
 }
 
+std::span<const ProgramResult> TaskGraph::resultsOf(ValueId id) const {
+  if (!value(id).isProgramResult)
+    return {};
+  auto begin = std::lower_bound(resultList.begin(), resultList.end(),
+                                ProgramResult{id, DeviceId(size_t{0})});
+  auto end =
+      std::find_if(begin, resultList.end(), [&](const ProgramResult &r) { return r.value != id; });
+  return {begin, end};
+}
+
 bool TaskGraph::mayRunOn(TaskId id, DeviceId device) const {
   const Task &task = taskList[id.index()];
   if (costNs(id, device) < 0 || (task.pinnedDevice.valid() && task.pinnedDevice != device))
@@ -215,6 +224,11 @@ absl::Status TaskGraph::checkTasks() {
       return absl::InvalidArgumentError(
           absl::StrCat("a program input is on device ", value.residentDevice.value,
                        ", but the machine has ", numDevices, " devices"));
+  for (const ProgramResult &result : resultList)
+    if (result.device.valid() && result.device.index() >= numDevices)
+      return absl::InvalidArgumentError(absl::StrCat("a program result is pinned to device ",
+                                                     result.device.value, ", but the machine has ",
+                                                     numDevices, " devices"));
   return absl::OkStatus();
 }
 

@@ -37,9 +37,16 @@ struct Value {
   DeviceId residentDevice; ///< Without producer: where it is; invalid: on every device (constants).
   uint64_t bytes = 0;
   bool isToken = false;         ///< Orders only.
-  bool isProgramResult = false; ///< Must be on the host device in the end, if the machine has one.
+  bool isProgramResult = false; ///< See TaskGraph::resultsOf.
   /// Tokens and empty values order tasks of different devices without a transfer.
   bool needsTransfer() const { return !isToken && bytes > 0; }
+};
+
+/// `value` must be on `device` in the end; invalid: on the host device, if the machine has one.
+struct ProgramResult {
+  ValueId value;
+  DeviceId device;
+  friend auto operator<=>(const ProgramResult &, const ProgramResult &) = default;
 };
 
 class TaskGraph {
@@ -59,7 +66,11 @@ public:
   ValueId addToken(TaskId producer);
   /// A program input that is on `resident` (invalid: on every device) when the program starts.
   ValueId addInput(DeviceId resident, uint64_t bytes);
-  void markProgramResult(ValueId value) { valueList[value.index()].isProgramResult = true; }
+  /// May be called several times for one value. See ProgramResult.
+  void markProgramResult(ValueId value, DeviceId device = DeviceId()) {
+    valueList[value.index()].isProgramResult = true;
+    resultList.push_back({value, device});
+  }
   /// `task` needs `value`, which may be added as operand of the same task more than once.
   void addOperand(TaskId task, ValueId value) { uses.push_back({task, value}); }
 
@@ -91,7 +102,8 @@ public:
     return slice(producedList, producedBegin, id);
   }
   std::span<const TaskId> users(ValueId id) const { return slice(userList, userBegin, id); }
-  std::span<const ValueId> programResults() const { return resultList; }
+  std::span<const ProgramResult> programResults() const { return resultList; }
+  std::span<const ProgramResult> resultsOf(ValueId id) const;
   /// Every producer before its users; task order where the edges leave a choice.
   std::span<const TaskId> topologicalOrder() const { return order; }
   /// Cost, pin and co-location group allow `id` on `device`.
@@ -122,7 +134,8 @@ private:
   std::vector<uint64_t> memory; // [task][device], empty: all 0
   std::vector<Use> uses;
   std::vector<uint32_t> operandBegin, producedBegin, userBegin;
-  std::vector<ValueId> operandList, producedList, resultList;
+  std::vector<ValueId> operandList, producedList;
+  std::vector<ProgramResult> resultList;
   std::vector<TaskId> userList, order;
   std::vector<std::vector<uint8_t>>
       groupDevices; // [group][device]: allowed; empty for an unused group

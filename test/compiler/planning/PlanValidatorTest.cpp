@@ -126,7 +126,7 @@ TEST_F(PlanValidatorTest, ResultNotHome) {
   std::erase_if(plan.transfers,
                 [](const PlannedTransfer &transfer) { return transfer.to == DeviceId(size_t{0}); });
   plan.makespanNs = std::max(plan.tasks[1].finishNs, plan.tasks[3].finishNs);
-  expectBroken("does not return to the host");
+  expectBroken("does not return to device 'cpu0'");
 }
 TEST_F(PlanValidatorTest, WrongMakespan) {
   ++plan.makespanNs;

@@ -323,7 +323,8 @@ TEST(PlannerErrors, ResultThatCannotReturn) {
   graph.markProgramResult(
       graph.addValue(graph.addTask("far", std::vector<int64_t>{kCannotRun, 1}), 8));
   ASSERT_TRUE(graph.finalize().ok());
-  EXPECT_THAT(errorOf(graph, machine), HasSubstr("'far' cannot return to the host"));
+  EXPECT_THAT(errorOf(graph, machine),
+              HasSubstr("'far' cannot get to the device where it is wanted"));
 }
 
 TEST(PlannerErrors, CostsBeyondAnyClock) {

@@ -22,13 +22,16 @@ TEST(TaskGraph, ListsAreSortedWithoutDuplicates) {
   graph.addOperand(b, x);
   graph.addOperand(b, z);
   graph.markProgramResult(y);
+  graph.markProgramResult(y);
   ASSERT_TRUE(graph.finalize().ok());
   EXPECT_THAT(graph.operands(c), ElementsAre(x, y));
   EXPECT_THAT(graph.operands(b), ElementsAre(x, z));
   EXPECT_THAT(graph.users(x), ElementsAre(b, c));
   EXPECT_THAT(graph.produced(a), ElementsAre(x, y));
   EXPECT_THAT(graph.produced(b), ElementsAre());
-  EXPECT_THAT(graph.programResults(), ElementsAre(y));
+  EXPECT_THAT(graph.programResults(), ElementsAre(ProgramResult{y, DeviceId()}));
+  EXPECT_THAT(graph.resultsOf(y), ElementsAre(ProgramResult{y, DeviceId()}));
+  EXPECT_THAT(graph.resultsOf(x), ElementsAre());
 }
 
 TEST(TaskGraph, TopologicalOrderPrefersLowerTasks) {

@@ -202,6 +202,8 @@ TaskGraph randomGraph(Random &random, const Machine &machine, size_t tasks, bool
                           : graph.addValue(task, random.chance(10) ? 0 : random.between(1, 80));
       if (random.chance(10))
         graph.markProgramResult(value);
+      if (random.chance(3))
+        graph.markProgramResult(value, randomDevice());
       values.push_back(value);
     }
   }
