@@ -59,8 +59,14 @@ static LogicalResult verifyDiscardable(Operation *op, NamedAttribute attr) {
       return op->emitOpError("autopar.stage must be the name of a stage, as a string");
     return success();
   }
+  if (attr.getName() == AutoparDialect::getPlanAttrName()) {
+    if (!isa<DictionaryAttr>(attr.getValue()))
+      return op->emitOpError("autopar.plan must be a dictionary");
+    return success();
+  }
   return op->emitOpError("unknown attribute '")
-         << attr.getName().getValue() << "'; known ones are autopar.device, autopar.machine and autopar.stage";
+         << attr.getName().getValue()
+         << "'; known ones are autopar.device, autopar.machine, autopar.plan and autopar.stage";
 }
 
 LogicalResult AutoparDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {

@@ -23,6 +23,8 @@ def Autopar_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral getMachineAttrName() { return "autopar.machine"; }
     /// How far a module has come: a string, the name of the last stage that ran. Written and read by the pipeline.
     static constexpr ::llvm::StringLiteral getStageAttrName() { return "autopar.stage"; }
+    /// The plan of a function: a dictionary, written by PlanSchedule (see compiler/planning/PlanAttr.h for its keys).
+    static constexpr ::llvm::StringLiteral getPlanAttrName() { return "autopar.plan"; }
   }];
 }
 
