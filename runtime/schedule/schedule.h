@@ -137,7 +137,8 @@ struct Command {
   int64_t duration_ns = 0;     // synthetic launch: how long it takes
 };
 
-// The command `before` must have finished when `after` starts, though no bytes say so. Indices into commands.
+// The command `before` must have finished when `after` starts, though no bytes say so. Indices into commands; both are
+// launches or copies, before < after.
 struct TokenEdge {
   uint32_t before = 0, after = 0;
 };

@@ -398,6 +398,12 @@ absl::Status FunctionStructure::CheckTokenEdges() const {
       return Fail("token edge ", i, " leads from command ", edge.before, " to command ", edge.after,
                   "; it must lead forward in issue order, within ", function_.commands.size(), " commands");
     }
+    for (uint32_t end : {edge.before, edge.after}) {
+      const CommandKind kind = function_.commands[end].kind;
+      if (kind != CommandKind::kLaunch && kind != CommandKind::kCopy) {
+        return FailCommand(end, "is ordered by a token; tokens order launches and copies only");
+      }
+    }
   }
   return absl::OkStatus();
 }
