@@ -69,8 +69,12 @@ absl::Status PoisonedArena::Verify() {
   auto changed = [&](uint64_t i) { return !writable_[i] && found[i] != expected_[i]; };
   for (uint64_t i = 0; i < found.size(); ++i) {
     if (!changed(i)) continue;
+    // Bytes that were overwritten with what they held before do not end the range.
+    constexpr uint64_t kGap = 64;
     uint64_t end = i + 1;
-    while (end < found.size() && changed(end)) ++end;
+    for (uint64_t j = end; j < found.size() && j < end + kGap; ++j) {
+      if (changed(j)) end = j + 1;
+    }
     return Describe(i, end);
   }
   return absl::OkStatus();

@@ -14,7 +14,7 @@ namespace {
 
 // How far emulated time may lag behind the clock: a stream that was held up longer than this by the
 // machine does not catch up.
-constexpr int64_t kMaxLagNs = 1000000;
+constexpr int64_t kMaxLagNs = 10000000;
 // Looks without a pause between them, for events that are about to happen.
 constexpr int kEagerLooks = 64;
 // Synthetic results are written at this rate at least, at the end of the task's time.
