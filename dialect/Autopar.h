@@ -22,6 +22,18 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialect/AutoparAttrs.h.inc"
 
+namespace mlir::autopar {
+
+/// Whether the type carries no encoding and 8 bytes times its dimensions, zero dimensions counted as 1, are at most 2^62.
+/// The shape must be static.
+bool isAddressable(RankedTensorType type);
+
+/// The ops of level 1 (TensorOps.td). `op->hasTrait<IsTensorOp>()` asks for it.
+template <typename ConcreteType>
+class IsTensorOp : public OpTrait::TraitBase<ConcreteType, IsTensorOp> {};
+
+} // namespace mlir::autopar
+
 #define GET_OP_CLASSES
 #include "dialect/AutoparOps.h.inc"
 
