@@ -1,9 +1,13 @@
 #include "runtime/device/host/matmul.h"
 
 #include <dlfcn.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -44,11 +48,10 @@ class OneOpenMpThread {
   int before_;
 };
 
-// What makes two primitives the same. Leading dimensions count: oneDNN compiles them in.
+// What makes two primitives the same. A is m x k, B is k x n or stored as n x k, C is m x n; all dense.
 struct TileShape {
-  int64_t m, n, k;                 // of the tile
-  int64_t a_stride, b_stride, c_stride;  // elements between two stored rows
-  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+  bool transpose_b;
   auto operator<=>(const TileShape&) const = default;
 };
 
@@ -57,17 +60,17 @@ struct TilePrimitive {
   dnnl::matmul primitive;
 };
 
-dnnl::memory::desc Matrix(int64_t rows, int64_t columns, int64_t stride, bool transposed) {
+dnnl::memory::desc Matrix(int64_t rows, int64_t columns, bool transposed) {
   dnnl::memory::dims strides =
-      transposed ? dnnl::memory::dims{1, stride} : dnnl::memory::dims{stride, 1};
+      transposed ? dnnl::memory::dims{1, rows} : dnnl::memory::dims{columns, 1};
   return {{rows, columns}, dnnl::memory::data_type::f32, strides};
 }
 
 TilePrimitive CompilePrimitive(const TileShape& shape, const dnnl::engine& engine) {
   TilePrimitive result;
-  result.a = Matrix(shape.m, shape.k, shape.a_stride, shape.transpose_a);
-  result.b = Matrix(shape.k, shape.n, shape.b_stride, shape.transpose_b);
-  result.c = Matrix(shape.m, shape.n, shape.c_stride, false);
+  result.a = Matrix(shape.m, shape.k, false);
+  result.b = Matrix(shape.k, shape.n, shape.transpose_b);
+  result.c = Matrix(shape.m, shape.n, false);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   // Whatever the environment says: f32 means f32.
@@ -76,6 +79,57 @@ TilePrimitive CompilePrimitive(const TileShape& shape, const dnnl::engine& engin
   result.scratch = description.scratchpad_desc();
   result.primitive = dnnl::matmul(description);
   return result;
+}
+
+// Bytes of the dense copies that tiles of a product need; 0 where the operand is dense as it stands.
+struct PackedBytes {
+  size_t a = 0, b = 0, c = 0;
+};
+
+PackedBytes PackedBytesOf(const MatmulPlan& plan) {
+  const MatmulParams& p = plan.params;
+  size_t rows = static_cast<size_t>(std::min(p.m, p.tile_m));
+  size_t columns = static_cast<size_t>(std::min(p.n, p.tile_n));
+  size_t k = static_cast<size_t>(p.k);
+  bool cut = plan.column_blocks > 1;
+  return {.a = p.transpose_a ? rows * k * sizeof(float) : 0,
+          .b = cut && !p.transpose_b ? k * columns * sizeof(float) : 0,
+          .c = cut ? rows * columns * sizeof(float) : 0};
+}
+
+// to[i][j] = from[j][i] for a `rows` x `columns` result; `stride` elements between rows of `from`.
+void Transpose(const float* from, int64_t stride, float* to, int64_t rows, int64_t columns) {
+  int64_t i = 0;
+#if defined(__SSE__)
+  for (; i + 4 <= rows; i += 4) {
+    int64_t j = 0;
+    for (; j + 4 <= columns; j += 4) {
+      const float* source = from + j * stride + i;
+      __m128 r0 = _mm_loadu_ps(source), r1 = _mm_loadu_ps(source + stride);
+      __m128 r2 = _mm_loadu_ps(source + 2 * stride), r3 = _mm_loadu_ps(source + 3 * stride);
+      _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+      float* target = to + i * columns + j;
+      _mm_storeu_ps(target, r0);
+      _mm_storeu_ps(target + columns, r1);
+      _mm_storeu_ps(target + 2 * columns, r2);
+      _mm_storeu_ps(target + 3 * columns, r3);
+    }
+    for (; j < columns; ++j) {
+      for (int64_t r = i; r < i + 4; ++r) to[r * columns + j] = from[j * stride + r];
+    }
+  }
+#endif
+  for (; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) to[i * columns + j] = from[j * stride + i];
+  }
+}
+
+void CopyRows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
+              int64_t columns) {
+  for (int64_t i = 0; i < rows; ++i) {
+    std::memcpy(to + i * to_stride, from + i * from_stride,
+                static_cast<size_t>(columns) * sizeof(float));
+  }
 }
 
 int64_t Blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
@@ -104,6 +158,7 @@ struct MatmulLibrary::Impl {
   dnnl::engine engine;  // made by the first product
   std::vector<TilePrimitive> primitives;
   std::map<TileShape, uint32_t> index;
+  PackedBytes packed;  // the most that any product needs
 };
 
 MatmulLibrary::MatmulLibrary() : impl_(std::make_unique<Impl>()) {}
@@ -117,6 +172,10 @@ absl::StatusOr<MatmulPlan> MatmulLibrary::Prepare(const MatmulParams& p, Epilogu
   plan.column_blocks = Blocks(p.n, p.tile_n);
   plan.tiles = p.batch * plan.row_blocks * plan.column_blocks;
   if (plan.tiles == 0 || p.k == 0) return plan;
+  PackedBytes packed = PackedBytesOf(plan);
+  impl_->packed = {.a = std::max(impl_->packed.a, packed.a),
+                   .b = std::max(impl_->packed.b, packed.b),
+                   .c = std::max(impl_->packed.c, packed.c)};
   try {
     OneOpenMpThread alone;
     if (!impl_->engine) impl_->engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -128,10 +187,6 @@ absl::StatusOr<MatmulPlan> MatmulLibrary::Prepare(const MatmulParams& p, Epilogu
         TileShape shape{.m = BlockSize(p.m, p.tile_m, last_row),
                         .n = BlockSize(p.n, p.tile_n, last_column),
                         .k = p.k,
-                        .a_stride = p.transpose_a ? p.m : p.k,
-                        .b_stride = p.transpose_b ? p.k : p.n,
-                        .c_stride = p.n,
-                        .transpose_a = p.transpose_a,
                         .transpose_b = p.transpose_b};
         auto [entry, is_new] =
             impl_->index.try_emplace(shape, static_cast<uint32_t>(impl_->primitives.size()));
@@ -146,6 +201,22 @@ absl::StatusOr<MatmulPlan> MatmulLibrary::Prepare(const MatmulParams& p, Epilogu
   return plan;
 }
 
+// Page-aligned memory that grows by being replaced; empty until allocated.
+struct Scratch {
+  std::unique_ptr<std::byte, decltype(&std::free)> bytes{nullptr, &std::free};
+
+  absl::Status Allocate(size_t count) {
+    constexpr size_t kPage = 4096;
+    if (count == 0) return absl::OkStatus();
+    count = (count + kPage - 1) / kPage * kPage;
+    bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, count)));
+    if (bytes != nullptr) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", count, " bytes of scratch for matrix products"));
+  }
+  float* floats() const { return reinterpret_cast<float*>(bytes.get()); }
+};
+
 struct MatmulThread::Impl {
   // A primitive with this thread's handles.
   struct Entry {
@@ -154,8 +225,18 @@ struct MatmulThread::Impl {
     std::array<dnnl_exec_arg_t, 4> arguments;
   };
   dnnl::stream stream;
-  std::unique_ptr<std::byte, decltype(&std::free)> scratch{nullptr, &std::free};
+  Scratch library, packed_a, packed_b, packed_c;
   std::vector<Entry> entries;
+
+  // One tile; `b` is dense.
+  dnnl_status_t Multiply(uint32_t primitive, const float* a, const float* b, float* c) {
+    Entry& entry = entries[primitive];
+    dnnl_memory_set_data_handle(entry.arguments[0].memory, const_cast<float*>(a));
+    dnnl_memory_set_data_handle(entry.arguments[1].memory, const_cast<float*>(b));
+    dnnl_memory_set_data_handle(entry.arguments[2].memory, c);
+    return dnnl_primitive_execute(entry.primitive, stream.get(),
+                                  static_cast<int>(entry.arguments.size()), entry.arguments.data());
+  }
 };
 
 MatmulThread::~MatmulThread() = default;
@@ -171,13 +252,10 @@ absl::StatusOr<std::unique_ptr<MatmulThread>> MatmulThread::Create(const MatmulL
   for (const TilePrimitive& tile : shared.primitives) {
     scratch_bytes = std::max(scratch_bytes, tile.scratch.get_size());
   }
-  constexpr size_t kPage = 4096;
-  scratch_bytes = (scratch_bytes + kPage - 1) / kPage * kPage;
-  impl.scratch.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, scratch_bytes)));
-  if (impl.scratch == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for ", scratch_bytes, " bytes of scratch for matrix products"));
-  }
+  AUTOPAR_RETURN_IF_ERROR(impl.library.Allocate(scratch_bytes));
+  AUTOPAR_RETURN_IF_ERROR(impl.packed_a.Allocate(shared.packed.a));
+  AUTOPAR_RETURN_IF_ERROR(impl.packed_b.Allocate(shared.packed.b));
+  AUTOPAR_RETURN_IF_ERROR(impl.packed_c.Allocate(shared.packed.c));
   try {
     impl.stream = dnnl::stream(shared.engine);
     impl.entries.resize(shared.primitives.size());
@@ -188,7 +266,7 @@ absl::StatusOr<std::unique_ptr<MatmulThread>> MatmulThread::Create(const MatmulL
       entry.a = dnnl::memory(tile.a, shared.engine, DNNL_MEMORY_NONE);
       entry.b = dnnl::memory(tile.b, shared.engine, DNNL_MEMORY_NONE);
       entry.c = dnnl::memory(tile.c, shared.engine, DNNL_MEMORY_NONE);
-      entry.scratch = dnnl::memory(tile.scratch, shared.engine, impl.scratch.get());
+      entry.scratch = dnnl::memory(tile.scratch, shared.engine, impl.library.bytes.get());
       entry.arguments = {{{DNNL_ARG_SRC, entry.a.get()},
                           {DNNL_ARG_WEIGHTS, entry.b.get()},
                           {DNNL_ARG_DST, entry.c.get()},
@@ -206,39 +284,50 @@ absl::Status MatmulThread::Run(const MatmulPlan& plan, void* const* buffers, uin
   const float* a = static_cast<const float*>(buffers[0]);
   const float* b = static_cast<const float*>(buffers[1]);
   float* c = static_cast<float*>(buffers[result]);
+  const bool cut = plan.column_blocks > 1;
+  int64_t packed_block = -1;  // batch item and block of columns whose B is packed
   for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
-    // Rows run fastest: neighbouring tiles share their block of B, which is the larger one.
+    // Rows run fastest: neighbouring tiles share their block of B, which is packed once.
     int64_t row_block = tile % plan.row_blocks;
-    int64_t column_block = tile / plan.row_blocks % plan.column_blocks;
-    int64_t batch = tile / plan.row_blocks / plan.column_blocks;
+    int64_t block = tile / plan.row_blocks;
+    int64_t column_block = block % plan.column_blocks;
+    int64_t batch = block / plan.column_blocks;
     bool last_row = row_block == plan.row_blocks - 1;
     bool last_column = column_block == plan.column_blocks - 1;
     int64_t row = row_block * p.tile_m, column = column_block * p.tile_n;
-    int64_t row_end = last_row ? p.m : row + p.tile_m;
-    int64_t column_end = last_column ? p.n : column + p.tile_n;
+    int64_t rows = last_row ? p.m - row : p.tile_m;
+    int64_t columns = last_column ? p.n - column : p.tile_n;
     float* c_tile = c + (batch * p.m + row) * p.n + column;
     if (p.k == 0) {
-      for (int64_t i = row; i < row_end; ++i, c_tile += p.n) {
-        std::memset(c_tile, 0, static_cast<size_t>(column_end - column) * sizeof(float));
-      }
+      for (int64_t i = 0; i < rows; ++i) std::fill_n(c_tile + i * p.n, columns, 0.0f);
     } else {
       const float* a_tile = a + (p.a_batch == 1 ? 0 : batch) * p.m * p.k;
       const float* b_tile = b + (p.b_batch == 1 ? 0 : batch) * p.k * p.n;
-      a_tile += p.transpose_a ? row : row * p.k;
-      b_tile += p.transpose_b ? column * p.k : column;
-      Impl::Entry& entry = impl_->entries[plan.primitives[last_row][last_column]];
-      dnnl_memory_set_data_handle(entry.arguments[0].memory, const_cast<float*>(a_tile));
-      dnnl_memory_set_data_handle(entry.arguments[1].memory, const_cast<float*>(b_tile));
-      dnnl_memory_set_data_handle(entry.arguments[2].memory, c_tile);
-      dnnl_status_t status = dnnl_primitive_execute(
-          entry.primitive, impl_->stream.get(), static_cast<int>(entry.arguments.size()),
-          entry.arguments.data());
+      if (p.transpose_a) {
+        Transpose(a_tile + row, p.m, impl_->packed_a.floats(), rows, p.k);
+        a_tile = impl_->packed_a.floats();
+      } else {
+        a_tile += row * p.k;
+      }
+      if (p.transpose_b) {
+        b_tile += column * p.k;
+      } else if (cut) {
+        if (packed_block != block) {
+          CopyRows(b_tile + column, p.n, impl_->packed_b.floats(), columns, p.k, columns);
+        }
+        packed_block = block;
+        b_tile = impl_->packed_b.floats();
+      }
+      float* dense_c = cut ? impl_->packed_c.floats() : c_tile;
+      dnnl_status_t status =
+          impl_->Multiply(plan.primitives[last_row][last_column], a_tile, b_tile, dense_c);
       if (status != dnnl_success) {
         return absl::InternalError(absl::StrCat("oneDNN's matmul failed with status ", status));
       }
+      if (cut) CopyRows(dense_c, columns, c_tile, p.n, rows, columns);
     }
     if (plan.epilogue != nullptr) {
-      plan.epilogue(buffers, batch * p.m + row, batch * p.m + row_end, column, column_end);
+      plan.epilogue(buffers, batch * p.m + row, batch * p.m + row + rows, column, column + columns);
     }
   }
   return absl::OkStatus();

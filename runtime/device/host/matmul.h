@@ -2,8 +2,14 @@
 // file that knows oneDNN.
 //
 // A tile is a block of rows and a block of columns of one batch item. Blocks of columns are cut at
-// multiples of tile_n, so each element is computed by the same code, in the same order, however the
-// tiles are dealt to threads and however the rows are cut.
+// multiples of tile_n; the bits of an element depend on the width of its block and on k, never on how
+// the rows are cut or which thread computes it.
+//
+// That holds for oneDNN's `brg` implementation, which asks for dense operands. For others oneDNN falls
+// back to `gemm:jit`, whose bits change when a tile has few rows (1 to 15, over 1,000 shapes tried), and
+// which is slower (1024 columns in blocks of 256: 105 GFLOP/s instead of 116; transposed B: 88 instead
+// of 112). So everything is made dense first: a block of columns of B and a transposed block of A are
+// copied to the thread's scratch, a block of columns of C is computed there and copied out.
 #ifndef AUTOPAR_RUNTIME_DEVICE_HOST_MATMUL_H_
 #define AUTOPAR_RUNTIME_DEVICE_HOST_MATMUL_H_
 
