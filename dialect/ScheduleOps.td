@@ -43,7 +43,7 @@ def Autopar_WaitOp : Op<Autopar_Dialect, "wait"> {
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$event, Autopar_StreamAttr:$stream,
                        Autopar_WaitReasonAttr:$reason);
-  let assemblyFormat = "$event `on` custom<Stream>($stream) `because` $reason attr-dict";
+  let assemblyFormat = "$event `on` custom<Stream>($stream) `because` `` $reason attr-dict";
 }
 
 // ---- the schedule ----
