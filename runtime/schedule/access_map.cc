@@ -9,12 +9,12 @@ namespace autopar {
 namespace {
 
 bool IsSame(const Region& a, const Region& b) {
-  return a.space == b.space && a.offset == b.offset && a.row_bytes == b.row_bytes && a.rows == b.rows &&
-         (a.rows <= 1 || a.row_stride == b.row_stride);
+  return a.space == b.space && a.offset == b.offset && a.row_bytes == b.row_bytes &&
+         a.rows == b.rows && (a.rows <= 1 || a.row_stride == b.row_stride);
 }
 
-// May the command overwrite `region`, whose byte at `at` it reads too? It may if every region that it reads there is
-// exactly this one.
+// May the command overwrite `region`, whose byte at `at` it reads too? It may if every region that
+// it reads there is exactly this one.
 bool IsInPlace(const Region& region, uint64_t at, absl::Span<const Region> in_place_reads) {
   bool is_read = false;
   for (const Region& read : in_place_reads) {
@@ -31,7 +31,8 @@ bool Contains(const Region& region, uint64_t at) {
   if (at < region.offset || region.row_bytes == 0) return false;
   const uint64_t distance = at - region.offset;
   if (region.rows <= 1) return region.rows == 1 && distance < region.row_bytes;
-  return distance / region.row_stride < region.rows && distance % region.row_stride < region.row_bytes;
+  return distance / region.row_stride < region.rows &&
+         distance % region.row_stride < region.row_bytes;
 }
 
 AccessMap::AccessMap(uint64_t space_bytes, uint64_t max_expanded_pieces)
@@ -39,7 +40,7 @@ AccessMap::AccessMap(uint64_t space_bytes, uint64_t max_expanded_pieces)
   if (space_bytes != 0) segments_[0] = {.end = space_bytes, .pitch = 0, .pieces = {Piece()}};
 }
 
-// ---- segments -----------------------------------------------------------------------------------------------------
+// ---- segments ----------------------------------------------------------------------------------
 
 AccessMap::Iterator AccessMap::SplitAt(uint64_t at) {
   if (at >= space_bytes_) return segments_.end();
@@ -80,10 +81,13 @@ AccessMap::Iterator AccessMap::ExpandRows(Iterator segment) {
   Iterator after = segments_.erase(segment);
   for (uint64_t row = begin; row < rows.end; row += rows.pitch) {
     for (size_t i = 0; i < rows.pieces.size(); ++i) {
-      const uint64_t column_end = i + 1 < rows.pieces.size() ? rows.pieces[i + 1].column : rows.pitch;
-      segments_.emplace_hint(after, row + rows.pieces[i].column,
-                             Segment{.end = row + column_end, .pitch = 0,
-                                     .pieces = {Piece{.column = 0, .state = rows.pieces[i].state}}});
+      const uint64_t column_end =
+          i + 1 < rows.pieces.size() ? rows.pieces[i + 1].column : rows.pitch;
+      segments_.emplace_hint(
+          after, row + rows.pieces[i].column,
+          Segment{.end = row + column_end,
+                  .pitch = 0,
+                  .pieces = {Piece{.column = 0, .state = rows.pieces[i].state}}});
     }
   }
   return segments_.find(begin);
@@ -97,7 +101,8 @@ AccessMap::Iterator AccessMap::Flatten(Iterator segment, const CommandOrder& ord
     return ExpandRows(segment);
   }
   // Of each stream the latest access stands for the earlier ones.
-  const auto merge = [&](absl::InlinedVector<uint32_t, 2>& into, const absl::InlinedVector<uint32_t, 2>& from) {
+  const auto merge = [&](absl::InlinedVector<uint32_t, 2>& into,
+                         const absl::InlinedVector<uint32_t, 2>& from) {
     for (uint32_t command : from) {
       const auto same = std::find_if(into.begin(), into.end(), [&](uint32_t other) {
         return order.StreamOf(other) == order.StreamOf(command);
@@ -121,17 +126,19 @@ AccessMap::Iterator AccessMap::Flatten(Iterator segment, const CommandOrder& ord
   return segment;
 }
 
-// ---- accesses -----------------------------------------------------------------------------------------------------
+// ---- accesses ----------------------------------------------------------------------------------
 
-std::optional<AccessFault> AccessMap::Access(const Region& region, AccessKind kind, const CommandOrder& order,
+std::optional<AccessFault> AccessMap::Access(const Region& region, AccessKind kind,
+                                             const CommandOrder& order,
                                              absl::Span<const Region> in_place_reads) {
   if (region.rows == 0 || region.row_bytes == 0) return std::nullopt;
   const Operation operation{kind, region, order, in_place_reads};
   const uint64_t pitch = region.row_stride, width = region.row_bytes, rows = region.rows;
-  if (rows == 1 || pitch == width) return AccessBytes(region.offset, region.offset + rows * width, operation);
+  if (rows == 1 || pitch == width)
+    return AccessBytes(region.offset, region.offset + rows * width, operation);
 
-  // First and last row by themselves: all that lies between them and the whole rows in the middle is the region's own
-  // buffer, so that rows never reach into a neighbour's bytes.
+  // First and last row by themselves: all that lies between them and the whole rows in the middle
+  // is the region's own buffer, so that rows never reach into a neighbour's bytes.
   constexpr uint64_t kFewRows = 3;
   if (rows <= kFewRows) {
     for (uint64_t i = 0; i < rows; ++i) {
@@ -144,11 +151,13 @@ std::optional<AccessFault> AccessMap::Access(const Region& region, AccessKind ki
     if (Fault fault = AccessBytes(begin, begin + width, operation)) return fault;
   }
   const uint64_t row = region.offset / pitch, column = region.offset % pitch;
-  if (Fault fault = AccessRows(pitch, row + 1, row + rows - 1, column, std::min(column + width, pitch), operation)) {
+  if (Fault fault = AccessRows(pitch, row + 1, row + rows - 1, column,
+                               std::min(column + width, pitch), operation)) {
     return fault;
   }
   if (column + width <= pitch) return std::nullopt;
-  // Rows that run over a multiple of the pitch: the rest of each stands at the beginning of the next one.
+  // Rows that run over a multiple of the pitch: the rest of each stands at the beginning of the
+  // next one.
   return AccessRows(pitch, row + 2, row + rows, 0, column + width - pitch, operation);
 }
 
@@ -161,9 +170,11 @@ AccessMap::Fault AccessMap::AccessBytes(uint64_t begin, uint64_t end, const Oper
     for (size_t i = 0; i < held.pieces.size(); ++i) {
       const uint64_t piece_begin = segment->first + held.pieces[i].column;
       const uint64_t piece_end = held.pitch == 0 ? held.end
-                                 : i + 1 < held.pieces.size() ? segment->first + held.pieces[i + 1].column
-                                                              : segment->first + held.pitch;
-      if (Fault fault = AccessState(held.pieces[i].state, piece_begin, piece_end, operation)) return fault;
+                                 : i + 1 < held.pieces.size()
+                                     ? segment->first + held.pieces[i + 1].column
+                                     : segment->first + held.pitch;
+      if (Fault fault = AccessState(held.pieces[i].state, piece_begin, piece_end, operation))
+        return fault;
     }
   }
   if (operation.kind == AccessKind::kRead) return std::nullopt;
@@ -175,8 +186,9 @@ AccessMap::Fault AccessMap::AccessBytes(uint64_t begin, uint64_t end, const Oper
   return std::nullopt;
 }
 
-AccessMap::Fault AccessMap::AccessRows(uint64_t pitch, uint64_t row, uint64_t row_end, uint64_t column,
-                                       uint64_t column_end, const Operation& operation) {
+AccessMap::Fault AccessMap::AccessRows(uint64_t pitch, uint64_t row, uint64_t row_end,
+                                       uint64_t column, uint64_t column_end,
+                                       const Operation& operation) {
   if (row >= row_end) return std::nullopt;
   const uint64_t end = row_end * pitch;
   SplitAt(end);
@@ -204,7 +216,8 @@ AccessMap::Fault AccessMap::AccessRows(uint64_t pitch, uint64_t row, uint64_t ro
       continue;
     }
     for (uint64_t at = segment_begin - segment_begin % pitch; at < segment_end; at += pitch) {
-      const uint64_t from = std::max(segment_begin, at + column), to = std::min(segment_end, at + column_end);
+      const uint64_t from = std::max(segment_begin, at + column),
+                     to = std::min(segment_end, at + column_end);
       if (from >= to) continue;
       if (Fault fault = AccessBytes(from, to, operation)) return fault;
     }
@@ -218,8 +231,9 @@ AccessMap::Fault AccessMap::AccessColumns(Iterator segment, uint64_t column, uin
   auto& pieces = segment->second.pieces;
   const uint64_t pitch = segment->second.pitch;
   const auto piece_at = [&](uint64_t at) {
-    return std::lower_bound(pieces.begin(), pieces.end(), at,
-                            [](const Piece& piece, uint64_t value) { return piece.column < value; });
+    return std::lower_bound(
+        pieces.begin(), pieces.end(), at,
+        [](const Piece& piece, uint64_t value) { return piece.column < value; });
   };
   for (uint64_t at : {column, column_end}) {
     auto piece = piece_at(at);
@@ -230,7 +244,8 @@ AccessMap::Fault AccessMap::AccessColumns(Iterator segment, uint64_t column, uin
   const auto first = piece_at(column), last = piece_at(column_end);
   for (auto piece = first; piece != last; ++piece) {
     const uint64_t piece_end = std::next(piece) != pieces.end() ? std::next(piece)->column : pitch;
-    if (Fault fault = AccessState(piece->state, segment->first + piece->column, segment->first + piece_end, operation)) {
+    if (Fault fault = AccessState(piece->state, segment->first + piece->column,
+                                  segment->first + piece_end, operation)) {
       return fault;
     }
   }
@@ -245,7 +260,8 @@ AccessFault AccessMap::Undefined(const State& state, uint64_t begin, uint64_t en
   return fault;
 }
 
-AccessMap::Fault AccessMap::AccessState(State& state, uint64_t begin, uint64_t end, const Operation& operation) {
+AccessMap::Fault AccessMap::AccessState(State& state, uint64_t begin, uint64_t end,
+                                        const Operation& operation) {
   const CommandOrder& order = operation.order;
   const uint32_t current = order.current();
   using Kind = AccessFault::Kind;
@@ -256,8 +272,11 @@ AccessMap::Fault AccessMap::AccessState(State& state, uint64_t begin, uint64_t e
   if (operation.kind == AccessKind::kRead) {
     if (!state.is_defined) return Undefined(state, begin, end);
     // Whoever is ordered behind this reader is ordered behind those before it.
-    const auto is_covered = [&](uint32_t reader) { return reader == current || order.IsBefore(reader); };
-    state.readers.erase(std::remove_if(state.readers.begin(), state.readers.end(), is_covered), state.readers.end());
+    const auto is_covered = [&](uint32_t reader) {
+      return reader == current || order.IsBefore(reader);
+    };
+    state.readers.erase(std::remove_if(state.readers.begin(), state.readers.end(), is_covered),
+                        state.readers.end());
     state.readers.push_back(current);
     return std::nullopt;
   }
@@ -283,9 +302,10 @@ std::optional<AccessFault> AccessMap::FindUndefined() const {
     for (size_t i = 0; i < segment.pieces.size(); ++i) {
       const Piece& piece = segment.pieces[i];
       if (piece.state.is_defined) continue;
-      const uint64_t piece_end = segment.pitch == 0                ? segment.end
-                                 : i + 1 < segment.pieces.size() ? begin + segment.pieces[i + 1].column
-                                                                 : begin + segment.pitch;
+      const uint64_t piece_end = segment.pitch == 0 ? segment.end
+                                 : i + 1 < segment.pieces.size()
+                                     ? begin + segment.pieces[i + 1].column
+                                     : begin + segment.pitch;
       return Undefined(piece.state, begin + piece.column, piece_end);
     }
   }

@@ -2,6 +2,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/schedule/order_checker.h"
+#include "runtime/schedule/parts_checker.h"
 #include "runtime/schedule/structure_checker.h"
 
 namespace autopar {

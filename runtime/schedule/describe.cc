@@ -36,13 +36,16 @@ std::string WaitReasonName(WaitReason reason) {
   return NameOf(kNames, reason);
 }
 
-std::string Quoted(const std::string& name) { return absl::StrCat("'", absl::Utf8SafeCHexEscape(name), "'"); }
+std::string Quoted(const std::string& name) {
+  return absl::StrCat("'", absl::Utf8SafeCHexEscape(name), "'");
+}
 
 std::string Symbol(const std::string& name) {
   const bool is_plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '$' || c == '-';
   });
-  return is_plain ? absl::StrCat("@", name) : absl::StrCat("@\"", absl::Utf8SafeCHexEscape(name), "\"");
+  return is_plain ? absl::StrCat("@", name)
+                  : absl::StrCat("@\"", absl::Utf8SafeCHexEscape(name), "\"");
 }
 
 std::string DescribeDevice(const Schedule& schedule, DeviceId device) {
@@ -57,7 +60,8 @@ std::string DescribeStream(const Schedule& schedule, const Function& function, S
   const std::string device = DescribeDevice(schedule, stream.device);
   if (stream.kind == StreamKind::kCompute) return absl::StrCat(device, "[", stream.ordinal, "]");
   const Machine& machine = schedule.machine;
-  if (stream.link.index() >= machine.links.size()) return absl::StrCat(device, "[link?", stream.link.value, "]");
+  if (stream.link.index() >= machine.links.size())
+    return absl::StrCat(device, "[link?", stream.link.value, "]");
   const Link& link = machine.links[stream.link.index()];
   const DeviceId host = machine.HostDevice();
   if (link.to == stream.device && link.from == host) return absl::StrCat(device, "[in]");
@@ -72,29 +76,41 @@ std::string DescribeSpace(const Schedule& schedule, const Function& function, Sp
   if (id.index() >= function.spaces.size()) return absl::StrCat("space?", id.value);
   const Space& space = function.spaces[id.index()];
   switch (space.kind) {
-    case SpaceKind::kArena: return DescribeDevice(schedule, space.device);
-    case SpaceKind::kArgument: return absl::StrCat("arg", space.index);
-    case SpaceKind::kResult: return absl::StrCat("result", space.index);
-    case SpaceKind::kConstant: return "const";
-    case SpaceKind::kState: return absl::StrCat("state", space.index);
+    case SpaceKind::kArena:
+      return DescribeDevice(schedule, space.device);
+    case SpaceKind::kArgument:
+      return absl::StrCat("arg", space.index);
+    case SpaceKind::kResult:
+      return absl::StrCat("result", space.index);
+    case SpaceKind::kConstant:
+      return "const";
+    case SpaceKind::kState:
+      return absl::StrCat("state", space.index);
   }
   return absl::StrCat("space?", id.value);
 }
 
-std::string DescribeRegion(const Schedule& schedule, const Function& function, const Region& region) {
+std::string DescribeRegion(const Schedule& schedule, const Function& function,
+                           const Region& region) {
   uint64_t offset = region.offset;
   if (region.space.index() < function.spaces.size()) {
     const Space& space = function.spaces[region.space.index()];
     if (space.kind == SpaceKind::kConstant) offset += space.constant_offset;
   }
-  std::string text = absl::StrCat(DescribeSpace(schedule, function, region.space), "[", offset, " for ", region.row_bytes);
+  std::string text = absl::StrCat(DescribeSpace(schedule, function, region.space), "[", offset,
+                                  " for ", region.row_bytes);
   if (region.rows != 1) absl::StrAppend(&text, " x ", region.rows, " by ", region.row_stride);
   return absl::StrCat(text, "]");
 }
 
-std::string DescribeBytes(const Schedule& schedule, const Function& function, SpaceId space, uint64_t begin, uint64_t end) {
+std::string DescribeBytes(const Schedule& schedule, const Function& function, SpaceId space,
+                          uint64_t begin, uint64_t end) {
   return DescribeRegion(schedule, function,
-                        {.space = space, .offset = begin, .row_bytes = end - begin, .row_stride = end - begin, .rows = 1});
+                        {.space = space,
+                         .offset = begin,
+                         .row_bytes = end - begin,
+                         .row_stride = end - begin,
+                         .rows = 1});
 }
 
 std::string DescribeCommand(const Schedule& schedule, const Function& function, uint32_t index) {
@@ -107,14 +123,22 @@ std::string DescribeCommand(const Schedule& schedule, const Function& function, 
                                          ? Symbol(schedule.kernels[command.kernel.index()].name)
                                          : absl::StrCat("@kernel?", command.kernel.value));
       break;
-    case CommandKind::kCopy: what = "copy"; break;
-    case CommandKind::kRecord: what = absl::StrCat("record #", command.event.value); break;
-    case CommandKind::kWait: what = absl::StrCat("wait #", command.event.value); break;
-    default: what = absl::StrCat("kind ", static_cast<int>(command.kind));
+    case CommandKind::kCopy:
+      what = "copy";
+      break;
+    case CommandKind::kRecord:
+      what = absl::StrCat("record #", command.event.value);
+      break;
+    case CommandKind::kWait:
+      what = absl::StrCat("wait #", command.event.value);
+      break;
+    default:
+      what = absl::StrCat("kind ", static_cast<int>(command.kind));
   }
   const bool has_label = command.kind == CommandKind::kLaunch || command.kind == CommandKind::kCopy;
   const std::string label = has_label ? LabelOf(schedule, command) : "";
-  return absl::StrCat("command ", index, " (", what, label.empty() ? "" : absl::StrCat(" ", Quoted(label)), " on ",
+  return absl::StrCat("command ", index, " (", what,
+                      label.empty() ? "" : absl::StrCat(" ", Quoted(label)), " on ",
                       DescribeStream(schedule, function, command.stream), ")");
 }
 

@@ -1,5 +1,6 @@
-// The schedule as text. One line a command, close to the schedule ops of the dialect; the order is the file's, and
-// nothing in it depends on addresses, time or hashing, so that FileCheck can read it.
+// The schedule as text. One line a command, close to the schedule ops of the dialect; the order is
+// the file's, and nothing in it depends on addresses, time or hashing, so that FileCheck can read
+// it.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -15,16 +16,17 @@ void DumpMachine(const Schedule& schedule, std::string& out) {
   const Machine& machine = schedule.machine;
   absl::StrAppendFormat(&out, "machine fingerprint = 0x%016x {\n", MachineFingerprint(machine));
   for (const Device& device : machine.devices) {
-    absl::StrAppend(&out, "  device ", Symbol(device.name), " ", std::string(DeviceKindName(device.kind)));
+    absl::StrAppend(&out, "  device ", Symbol(device.name), " ",
+                    std::string(DeviceKindName(device.kind)));
     if (!device.arch.empty()) absl::StrAppend(&out, " arch ", device.arch);
     absl::StrAppend(&out, " cores = ", device.cores, " streams = ", device.streams);
     if (device.memory_bytes != 0) absl::StrAppend(&out, " bytes = ", device.memory_bytes);
     out += "\n";
   }
   for (const Link& link : machine.links) {
-    absl::StrAppend(&out, "  link ", DescribeDevice(schedule, link.from), " to ", DescribeDevice(schedule, link.to),
-                    " bytes_per_s = ", link.bytes_per_s, " latency_ns = ", link.latency_ns,
-                    link.emulated ? " emulated" : "", "\n");
+    absl::StrAppend(&out, "  link ", DescribeDevice(schedule, link.from), " to ",
+                    DescribeDevice(schedule, link.to), " bytes_per_s = ", link.bytes_per_s,
+                    " latency_ns = ", link.latency_ns, link.emulated ? " emulated" : "", "\n");
   }
   out += "}\n";
 }
@@ -32,8 +34,9 @@ void DumpMachine(const Schedule& schedule, std::string& out) {
 void DumpModules(const Schedule& schedule, std::string& out) {
   for (size_t i = 0; i < schedule.modules.size(); ++i) {
     const CodeModule& module = schedule.modules[i];
-    absl::StrAppend(&out, "module #", i, module.format == CodeFormat::kElf ? " elf " : " ptx ", module.target,
-                    " features(", absl::StrJoin(module.features, ", "), ") bytes = ", module.image.size(), "\n");
+    absl::StrAppend(&out, "module #", i, module.format == CodeFormat::kElf ? " elf " : " ptx ",
+                    module.target, " features(", absl::StrJoin(module.features, ", "),
+                    ") bytes = ", module.image.size(), "\n");
   }
 }
 
@@ -47,34 +50,39 @@ std::string OperandBytes(const Kernel& kernel, size_t first, size_t count) {
 }
 
 void DumpKernel(const Kernel& kernel, std::string& out) {
-  absl::StrAppend(&out, "kernel ", Symbol(kernel.name), " ", KernelKindName(kernel.kind), " tiles = ", kernel.tile_count,
-                  " reads(", OperandBytes(kernel, 0, kernel.reads), ") writes(",
-                  OperandBytes(kernel, kernel.reads, kernel.writes), ")");
+  absl::StrAppend(&out, "kernel ", Symbol(kernel.name), " ", KernelKindName(kernel.kind),
+                  " tiles = ", kernel.tile_count, " reads(", OperandBytes(kernel, 0, kernel.reads),
+                  ") writes(", OperandBytes(kernel, kernel.reads, kernel.writes), ")");
   if (kernel.scratch != 0) {
-    absl::StrAppend(&out, " scratch(", OperandBytes(kernel, size_t{kernel.reads} + kernel.writes, kernel.scratch), ")");
+    absl::StrAppend(&out, " scratch(",
+                    OperandBytes(kernel, size_t{kernel.reads} + kernel.writes, kernel.scratch),
+                    ")");
   }
   if (kernel.kind == KernelKind::kMatmul) {
     const MatmulParams& p = kernel.matmul;
-    absl::StrAppend(&out, " batch = ", p.batch, " m = ", p.m, " n = ", p.n, " k = ", p.k, " a_batch = ", p.a_batch,
-                    " b_batch = ", p.b_batch, p.transpose_a ? " transpose_a" : "", p.transpose_b ? " transpose_b" : "",
+    absl::StrAppend(&out, " batch = ", p.batch, " m = ", p.m, " n = ", p.n, " k = ", p.k,
+                    " a_batch = ", p.a_batch, " b_batch = ", p.b_batch,
+                    p.transpose_a ? " transpose_a" : "", p.transpose_b ? " transpose_b" : "",
                     " tile = ", p.tile_m, "x", p.tile_n);
   }
   if (kernel.kind == KernelKind::kSynthetic) {
     absl::StrAppend(&out, kernel.spin ? " spin" : "", " seed = ", kernel.seed);
   }
-  for (const KernelCode& code : kernel.codes) absl::StrAppend(&out, " code #", code.module, " ", Symbol(code.symbol));
+  for (const KernelCode& code : kernel.codes)
+    absl::StrAppend(&out, " code #", code.module, " ", Symbol(code.symbol));
   out += "\n";
 }
 
-void DumpPorts(const char* word, const Schedule& schedule, const Function& function, const std::vector<Port>& ports,
-               std::string& out) {
+void DumpPorts(const char* word, const Schedule& schedule, const Function& function,
+               const std::vector<Port>& ports, std::string& out) {
   for (size_t i = 0; i < ports.size(); ++i) {
     const Port& port = ports[i];
     absl::StrAppend(&out, "  ", word, " ", i);
     if (!port.name.empty()) absl::StrAppend(&out, " ", Quoted(port.name));
     absl::StrAppend(&out, " ", port.type.ToString());
     if (port.space.index() < function.spaces.size()) {
-      absl::StrAppend(&out, " on ", DescribeDevice(schedule, function.spaces[port.space.index()].device));
+      absl::StrAppend(&out, " on ",
+                      DescribeDevice(schedule, function.spaces[port.space.index()].device));
     }
     out += "\n";
   }
@@ -93,14 +101,15 @@ void DumpSpaces(const Schedule& schedule, const Function& function, std::string&
 }
 
 // The regions of a command from number `first` on.
-std::string Regions(const Schedule& schedule, const Function& function, const Command& command, size_t first,
-                    size_t count) {
+std::string Regions(const Schedule& schedule, const Function& function, const Command& command,
+                    size_t first, size_t count) {
   std::string text;
   for (size_t i = first; i < first + count; ++i) {
     const size_t at = command.first_region + i;
     absl::StrAppend(&text, i == first ? "" : ", ",
-                    at < function.regions.size() ? DescribeRegion(schedule, function, function.regions[at])
-                                                 : absl::StrCat("region?", at));
+                    at < function.regions.size()
+                        ? DescribeRegion(schedule, function, function.regions[at])
+                        : absl::StrCat("region?", at));
   }
   return text;
 }
@@ -110,24 +119,30 @@ std::string Microseconds(int64_t ns) {
   return absl::StrFormat("%s%d.%03dus", ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
-void DumpCommand(const Schedule& schedule, const Function& function, const Command& command, std::string& out) {
+void DumpCommand(const Schedule& schedule, const Function& function, const Command& command,
+                 std::string& out) {
   const std::string stream = DescribeStream(schedule, function, command.stream);
   switch (command.kind) {
-    case CommandKind::kRecord: absl::StrAppend(&out, "  record #", command.event.value, " on ", stream, "\n"); return;
+    case CommandKind::kRecord:
+      absl::StrAppend(&out, "  record #", command.event.value, " on ", stream, "\n");
+      return;
     case CommandKind::kWait:
-      absl::StrAppend(&out, "  wait #", command.event.value, " on ", stream, " because ", WaitReasonName(command.reason),
-                      "\n");
+      absl::StrAppend(&out, "  wait #", command.event.value, " on ", stream, " because ",
+                      WaitReasonName(command.reason), "\n");
       return;
     case CommandKind::kLaunch: {
       const bool known = command.kernel.index() < schedule.kernels.size();
       absl::StrAppend(&out, "  launch ",
                       known ? Symbol(schedule.kernels[command.kernel.index()].name)
                             : absl::StrCat("@kernel?", command.kernel.value),
-                      " on ", stream, " reads(", Regions(schedule, function, command, 0, command.reads), ") writes(",
+                      " on ", stream, " reads(",
+                      Regions(schedule, function, command, 0, command.reads), ") writes(",
                       Regions(schedule, function, command, command.reads, command.writes), ")");
       if (command.scratch != 0) {
         absl::StrAppend(&out, " scratch(",
-                        Regions(schedule, function, command, size_t{command.reads} + command.writes, command.scratch), ")");
+                        Regions(schedule, function, command, size_t{command.reads} + command.writes,
+                                command.scratch),
+                        ")");
       }
       if (known && schedule.kernels[command.kernel.index()].kind == KernelKind::kSynthetic) {
         absl::StrAppend(&out, " for ", Microseconds(command.duration_ns));
@@ -135,12 +150,17 @@ void DumpCommand(const Schedule& schedule, const Function& function, const Comma
       break;
     }
     case CommandKind::kCopy:
-      absl::StrAppend(&out, "  copy on ", stream, " ", Regions(schedule, function, command, 0, command.reads), " to ",
+      absl::StrAppend(&out, "  copy on ", stream, " ",
+                      Regions(schedule, function, command, 0, command.reads), " to ",
                       Regions(schedule, function, command, command.reads, command.writes));
       break;
-    default: absl::StrAppend(&out, "  command of kind ", static_cast<int>(command.kind), " on ", stream, "\n"); return;
+    default:
+      absl::StrAppend(&out, "  command of kind ", static_cast<int>(command.kind), " on ", stream,
+                      "\n");
+      return;
   }
-  absl::StrAppend(&out, " at ", Microseconds(command.start_ns), "..", Microseconds(command.finish_ns));
+  absl::StrAppend(&out, " at ", Microseconds(command.start_ns), "..",
+                  Microseconds(command.finish_ns));
   if (command.label < schedule.strings.size() && !schedule.strings[command.label].empty()) {
     absl::StrAppend(&out, " label ", Quoted(schedule.strings[command.label]));
   }

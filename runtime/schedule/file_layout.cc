@@ -34,8 +34,8 @@ void Store(std::vector<uint8_t>& bytes, uint64_t offset, T value) {
 
 template <class... Parts>
 absl::Status Damaged(const Parts&... parts) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("the schedule file is damaged: ", parts..., "; write it again with autopar-opt"));
+  return absl::InvalidArgumentError(absl::StrCat("the schedule file is damaged: ", parts...,
+                                                 "; write it again with autopar-opt"));
 }
 
 absl::Status CheckZeros(absl::Span<const uint8_t> file, uint64_t begin, uint64_t end) {
@@ -49,14 +49,16 @@ absl::Status CheckHeader(absl::Span<const uint8_t> file) {
   if (file.size() < kSegmentTableOffset ||
       std::memcmp(file.data(), kScheduleMagic, sizeof(kScheduleMagic)) != 0) {
     return absl::InvalidArgumentError(
-        file.empty() ? "the file is empty, not a schedule file; write one with autopar-opt -o NAME.sched"
-                     : "the file is not a schedule file; write one with autopar-opt -o NAME.sched");
+        file.empty()
+            ? "the file is empty, not a schedule file; write one with autopar-opt -o NAME.sched"
+            : "the file is not a schedule file; write one with autopar-opt -o NAME.sched");
   }
   const auto version = Load<uint32_t>(file, kVersionOffset);
   if (version > kScheduleFormatVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the schedule file has format version ", version, " and this program reads versions up to ",
-        kScheduleFormatVersion, "; use a newer autopar-run, or write the file with an older autopar-opt"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the schedule file has format version ", version,
+                     " and this program reads versions up to ", kScheduleFormatVersion,
+                     "; use a newer autopar-run, or write the file with an older autopar-opt"));
   }
   if (version == 0) return Damaged("its format version is 0");
   const auto file_bytes = Load<uint64_t>(file, kFileBytesOffset);
@@ -65,7 +67,8 @@ absl::Status CheckHeader(absl::Span<const uint8_t> file) {
   }
   const auto count = Load<uint32_t>(file, kSegmentCountOffset);
   const uint64_t header_bytes = kSegmentTableOffset + count * kSegmentEntryBytes;
-  if (count == 0 || header_bytes > file.size()) return Damaged("its header counts ", count, " segments");
+  if (count == 0 || header_bytes > file.size())
+    return Damaged("its header counts ", count, " segments");
   std::vector<uint8_t> header(file.begin(), file.begin() + header_bytes);
   Store<uint64_t>(header, kHeaderChecksumOffset, 0);
   if (ScheduleChecksum(header) != Load<uint64_t>(file, kHeaderChecksumOffset)) {
@@ -78,8 +81,9 @@ absl::Status CheckOrderOfKinds(const std::vector<Segment>& segments) {
   for (size_t i = 0; i < segments.size(); ++i) {
     const bool is_last = i + 1 == segments.size();
     const SegmentKind kind = segments[i].kind;
-    const bool fits = i == 0 ? kind == SegmentKind::kSchedule
-                             : kind == SegmentKind::kCode || (kind == SegmentKind::kConstants && is_last);
+    const bool fits =
+        i == 0 ? kind == SegmentKind::kSchedule
+               : kind == SegmentKind::kCode || (kind == SegmentKind::kConstants && is_last);
     if (!fits) return Damaged("segment ", i, " has kind ", static_cast<uint32_t>(kind));
   }
   return absl::OkStatus();
@@ -87,7 +91,9 @@ absl::Status CheckOrderOfKinds(const std::vector<Segment>& segments) {
 
 }  // namespace
 
-uint64_t ScheduleChecksum(absl::Span<const uint8_t> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+uint64_t ScheduleChecksum(absl::Span<const uint8_t> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
 
 uint64_t PlaceSegments(std::vector<Segment>& segments) {
   uint64_t end = kSegmentTableOffset + segments.size() * kSegmentEntryBytes;
@@ -127,7 +133,8 @@ absl::StatusOr<std::vector<Segment>> DecodeFile(absl::Span<const uint8_t> file) 
     segment.offset = Load<uint64_t>(file, at + 8);
     segment.bytes = Load<uint64_t>(file, at + 16);
     segment.checksum = Load<uint64_t>(file, at + 24);
-    if (Load<uint32_t>(file, at + 4) != 0) return Damaged("a reserved field of segment ", i, " is not zero");
+    if (Load<uint32_t>(file, at + 4) != 0)
+      return Damaged("a reserved field of segment ", i, " is not zero");
     // `end` never exceeds the size of the file, so nothing here overflows.
     if (segment.offset != AlignUp(end, Alignment(segment.kind)) || segment.offset > file.size() ||
         segment.bytes > file.size() - segment.offset) {

@@ -1,5 +1,6 @@
-// A file mapped read-only into memory. The mapping lives as long as the object; the file must not be truncated meanwhile
-// (the writer renames a new file into place, which leaves the mapped one alone).
+// A file mapped read-only into memory. The mapping lives as long as the object; the file must not
+// be truncated meanwhile (the writer renames a new file into place, which leaves the mapped one
+// alone).
 #ifndef AUTOPAR_RUNTIME_SCHEDULE_MAPPED_FILE_H_
 #define AUTOPAR_RUNTIME_SCHEDULE_MAPPED_FILE_H_
 
@@ -13,7 +14,8 @@ namespace autopar {
 
 class MappedFile {
  public:
-  // NotFound, PermissionDenied, or InvalidArgument for what is not a regular file; the sentence names the path.
+  // NotFound, PermissionDenied, or InvalidArgument for what is not a regular file; the sentence
+  // names the path.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
   MappedFile() = default;

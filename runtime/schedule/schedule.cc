@@ -10,7 +10,8 @@ const Function* Schedule::FindFunction(std::string_view name) const {
 }
 
 std::optional<int64_t> MatmulTileCount(const MatmulParams& matmul) {
-  if (matmul.batch < 0 || matmul.m < 0 || matmul.n < 0 || matmul.tile_m <= 0 || matmul.tile_n <= 0) {
+  if (matmul.batch < 0 || matmul.m < 0 || matmul.n < 0 || matmul.tile_m <= 0 ||
+      matmul.tile_n <= 0) {
     return std::nullopt;
   }
   const int64_t row_tiles = matmul.m / matmul.tile_m + (matmul.m % matmul.tile_m != 0);

@@ -1,5 +1,6 @@
-// File -> schedule. In this order: layout and checksums, the FlatBuffers verifier, unpacking within a budget (so that a
-// file of n bytes makes the reader allocate O(n)), the machine, and last the checker.
+// File -> schedule. In this order: layout and checksums, the FlatBuffers verifier, unpacking within
+// a budget (so that a file of n bytes makes the reader allocate O(n)), the machine, and last the
+// checker.
 #include <cstring>
 #include <utility>
 
@@ -18,13 +19,13 @@ namespace {
 
 template <class... Parts>
 absl::Status Damaged(const Parts&... parts) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("the schedule file is damaged: ", parts..., "; write it again with autopar-opt"));
+  return absl::InvalidArgumentError(absl::StrCat("the schedule file is damaged: ", parts...,
+                                                 "; write it again with autopar-opt"));
 }
 
-// Turns the verified FlatBuffer into a Schedule. Every step takes the bytes that it copies from a budget of the
-// buffer's own size: a well-formed file shares nothing, and one whose fields point at the same bytes again and again
-// runs out. The first error sticks; after it nothing more is copied.
+// Turns the verified FlatBuffer into a Schedule. Every step takes the bytes that it copies from a
+// budget of the buffer's own size: a well-formed file shares nothing, and one whose fields point at
+// the same bytes again and again runs out. The first error sticks; after it nothing more is copied.
 class Unpacker {
  public:
   explicit Unpacker(uint64_t budget_bytes) : budget_bytes_(budget_bytes) {}
@@ -33,13 +34,18 @@ class Unpacker {
     Schedule schedule;
     schedule.producer = String(from.producer());
     const std::string machine_json = String(from.machine_json());
-    Each(from.strings(), [&](const flatbuffers::String* text) { schedule.strings.push_back(String(text)); });
-    Each(from.modules(), [&](const fb::CodeModule* module) { schedule.modules.push_back(Module(*module)); });
-    Each(from.kernels(), [&](const fb::Kernel* kernel) { schedule.kernels.push_back(UnpackKernel(*kernel)); });
-    Each(from.functions(), [&](const fb::Function* f) { schedule.functions.push_back(UnpackFunction(*f)); });
+    Each(from.strings(),
+         [&](const flatbuffers::String* text) { schedule.strings.push_back(String(text)); });
+    Each(from.modules(),
+         [&](const fb::CodeModule* module) { schedule.modules.push_back(Module(*module)); });
+    Each(from.kernels(),
+         [&](const fb::Kernel* kernel) { schedule.kernels.push_back(UnpackKernel(*kernel)); });
+    Each(from.functions(),
+         [&](const fb::Function* f) { schedule.functions.push_back(UnpackFunction(*f)); });
     if (!status_.ok()) return status_;
     auto machine = ParseMachine(machine_json);
-    if (!machine.ok()) return Damaged("its machine does not parse (", std::string(machine.status().message()), ")");
+    if (!machine.ok())
+      return Damaged("its machine does not parse (", std::string(machine.status().message()), ")");
     if (MachineFingerprint(*machine) != from.machine_fingerprint()) {
       return Damaged("its machine does not have the fingerprint that it states");
     }
@@ -74,7 +80,8 @@ class Unpacker {
 
   // Copies an optional vector of structs.
   template <class Struct, class T, class Convert>
-  void Structs(const flatbuffers::Vector<const Struct*>* vector, std::vector<T>& to, Convert convert) {
+  void Structs(const flatbuffers::Vector<const Struct*>* vector, std::vector<T>& to,
+               Convert convert) {
     if (vector == nullptr || !Take(vector->size() * sizeof(Struct))) return;
     to.reserve(vector->size());
     for (const Struct* element : *vector) to.push_back(convert(*element));
@@ -107,10 +114,18 @@ class Unpacker {
     Each(from.codes(), [&](const fb::KernelCode* code) {
       kernel.codes.push_back({.module = code->module_(), .symbol = String(code->symbol())});
     });
-    if (const fb::MatmulParams* p = from.matmul()) {
-      kernel.matmul = {.batch = p->batch(), .m = p->m(), .n = p->n(), .k = p->k(), .a_batch = p->a_batch(),
-                       .b_batch = p->b_batch(), .transpose_a = p->transpose_a(), .transpose_b = p->transpose_b(),
-                       .tile_m = p->tile_m(), .tile_n = p->tile_n()};
+    if (const fb::MatmulParams* p = from.matmul();
+        p != nullptr && kernel.kind == KernelKind::kMatmul) {
+      kernel.matmul = {.batch = p->batch(),
+                       .m = p->m(),
+                       .n = p->n(),
+                       .k = p->k(),
+                       .a_batch = p->a_batch(),
+                       .b_batch = p->b_batch(),
+                       .transpose_a = p->transpose_a(),
+                       .transpose_b = p->transpose_b(),
+                       .tile_m = p->tile_m(),
+                       .tile_n = p->tile_n()};
     }
     kernel.spin = from.spin();
     kernel.seed = from.seed();
@@ -129,7 +144,8 @@ class Unpacker {
   Command UnpackCommand(const fb::Command& from) {
     if (from.kind() == static_cast<uint8_t>(fb::CommandKind::Call) && status_.ok()) {
       status_ = absl::FailedPreconditionError(
-          "the schedule calls a function as a sub-schedule, which format version 1 reserves and this program does not "
+          "the schedule calls a function as a sub-schedule, which format version 1 reserves and "
+          "this program does not "
           "run; use a newer autopar-run, or write the file with this version's autopar-opt");
     }
     Command command;
@@ -152,21 +168,32 @@ class Unpacker {
   Function UnpackFunction(const fb::Function& from) {
     Function function;
     function.name = String(from.name());
-    Each(from.arguments(), [&](const fb::Port* port) { function.arguments.push_back(UnpackPort(*port)); });
-    Each(from.results(), [&](const fb::Port* port) { function.results.push_back(UnpackPort(*port)); });
+    Each(from.arguments(),
+         [&](const fb::Port* port) { function.arguments.push_back(UnpackPort(*port)); });
+    Each(from.results(),
+         [&](const fb::Port* port) { function.results.push_back(UnpackPort(*port)); });
     Structs(from.spaces(), function.spaces, [](const fb::Space& space) {
-      return Space{.kind = static_cast<SpaceKind>(space.kind()), .device = DeviceId(space.device()),
-                   .index = space.index(), .bytes = space.bytes(), .constant_offset = space.constant_offset()};
+      return Space{.kind = static_cast<SpaceKind>(space.kind()),
+                   .device = DeviceId(space.device()),
+                   .index = space.index(),
+                   .bytes = space.bytes(),
+                   .constant_offset = space.constant_offset()};
     });
     Structs(from.streams(), function.streams, [](const fb::Stream& stream) {
-      return Stream{.device = DeviceId(stream.device()), .kind = static_cast<StreamKind>(stream.kind()),
-                    .ordinal = stream.ordinal(), .link = LinkId(stream.link())};
+      return Stream{.device = DeviceId(stream.device()),
+                    .kind = static_cast<StreamKind>(stream.kind()),
+                    .ordinal = stream.ordinal(),
+                    .link = LinkId(stream.link())};
     });
     function.event_count = from.event_count();
-    Structs(from.commands(), function.commands, [&](const fb::Command& command) { return UnpackCommand(command); });
+    Structs(from.commands(), function.commands,
+            [&](const fb::Command& command) { return UnpackCommand(command); });
     Structs(from.regions(), function.regions, [](const fb::Region& region) {
-      return Region{.space = SpaceId(region.space()), .offset = region.offset(), .row_bytes = region.row_bytes(),
-                    .row_stride = region.row_stride(), .rows = region.rows()};
+      return Region{.space = SpaceId(region.space()),
+                    .offset = region.offset(),
+                    .row_bytes = region.row_bytes(),
+                    .row_stride = region.row_stride(),
+                    .rows = region.rows()};
     });
     Structs(from.token_edges(), function.token_edges, [](const fb::TokenEdge& edge) {
       return TokenEdge{.before = edge.before(), .after = edge.after()};
@@ -181,19 +208,23 @@ class Unpacker {
 };
 
 absl::StatusOr<Schedule> ReadScheduleSegment(absl::Span<const uint8_t> bytes) {
-  // Structs are read in place, so their alignment must hold in memory; a mapping has it, a caller's bytes may not.
+  // Structs are read in place, so their alignment must hold in memory; a mapping has it, a caller's
+  // bytes may not.
   std::vector<uint64_t> aligned;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) != 0) {
     aligned.resize((bytes.size() + 7) / 8);
     std::memcpy(aligned.data(), bytes.data(), bytes.size());
     bytes = {reinterpret_cast<const uint8_t*>(aligned.data()), bytes.size()};
   }
-  // A table takes at least 8 bytes with the reference to it, so more tables than that are one table many times over.
+  // A table takes at least 8 bytes with the reference to it, so more tables than that are one table
+  // many times over.
   const auto max_tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 16);
   // The verifier only asserts that this holds.
-  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return Damaged("its schedule segment is larger than 2 GiB");
+  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return Damaged("its schedule segment is larger than 2 GiB");
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/16, max_tables);
-  if (bytes.size() < 16 || !fb::VerifyScheduleBuffer(verifier)) return Damaged("its schedule segment does not verify");
+  if (bytes.size() < 16 || !fb::VerifyScheduleBuffer(verifier))
+    return Damaged("its schedule segment does not verify");
   return Unpacker(bytes.size()).Unpack(*fb::GetSchedule(bytes.data()));
 }
 
@@ -213,7 +244,8 @@ class ScheduleFileImpl final : public ScheduleFile {
     const bool has_constants = segments->back().kind == SegmentKind::kConstants;
     const size_t images = segments->size() - 1 - (has_constants ? 1 : 0);
     if (images != schedule_.modules.size()) {
-      return Damaged("it has ", schedule_.modules.size(), " code modules and ", images, " code segments");
+      return Damaged("it has ", schedule_.modules.size(), " code modules and ", images,
+                     " code segments");
     }
     for (size_t i = 0; i < images; ++i) {
       const absl::Span<const uint8_t> image = SegmentBytes(bytes, (*segments)[1 + i]);
@@ -243,7 +275,8 @@ absl::StatusOr<std::shared_ptr<const ScheduleFile>> ReadScheduleFile(const std::
   return file;
 }
 
-absl::StatusOr<std::shared_ptr<const ScheduleFile>> ReadScheduleBytes(absl::Span<const uint8_t> bytes) {
+absl::StatusOr<std::shared_ptr<const ScheduleFile>> ReadScheduleBytes(
+    absl::Span<const uint8_t> bytes) {
   auto file = std::make_shared<ScheduleFileImpl>();
   if (absl::Status status = file->Read(bytes); !status.ok()) return status;
   return file;

@@ -29,73 +29,6 @@ bool IsDense(const Region& region) {
   return region.rows <= 1 || region.row_bytes == 0 || region.row_stride == region.row_bytes;
 }
 
-// ---- kernels ------------------------------------------------------------------------------------------------------
-
-absl::Status CheckMatmul(const std::string& name, const Kernel& kernel) {
-  const MatmulParams& p = kernel.matmul;
-  if (kernel.reads < 2 || kernel.writes != 1) {
-    return Bad(name, " is a matmul with ", kernel.reads, " reads and ", kernel.writes,
-               " writes; it needs its two factors and one product");
-  }
-  if (p.batch < 0 || p.m < 0 || p.n < 0 || p.k < 0 || p.tile_m <= 0 || p.tile_n <= 0) {
-    return Bad(name, " has a negative size or an empty tile");
-  }
-  for (int64_t batch : {p.a_batch, p.b_batch}) {
-    if (batch != p.batch && batch != 1) {
-      return Bad(name, " has a factor of batch ", batch, "; it must be 1 or the product's, ", p.batch);
-    }
-  }
-  // Products of three 63-bit sizes may exceed 128 bits: the last factor is applied by division.
-  const auto is_bytes_of = [](uint64_t bytes, int64_t batch, int64_t rows, int64_t columns) {
-    if (batch == 0 || rows == 0 || columns == 0) return bytes == 0;
-    const uint128 matrix = uint128{static_cast<uint64_t>(rows)} * static_cast<uint64_t>(columns);
-    const uint64_t per_batch = bytes / 4 / static_cast<uint64_t>(batch);
-    return matrix == per_batch && bytes % 4 == 0 && bytes / 4 % static_cast<uint64_t>(batch) == 0;
-  };
-  struct Operand {
-    const char* what;
-    uint64_t bytes;
-    int64_t batch, rows, columns;
-  };
-  const Operand operands[] = {{"left factor", kernel.operand_bytes[0], p.a_batch, p.m, p.k},
-                              {"right factor", kernel.operand_bytes[1], p.b_batch, p.k, p.n},
-                              {"product", kernel.operand_bytes[kernel.reads], p.batch, p.m, p.n}};
-  for (const Operand& operand : operands) {
-    if (!is_bytes_of(operand.bytes, operand.batch, operand.rows, operand.columns)) {
-      return Bad(name, " says that its ", operand.what, " has ", operand.bytes, " bytes, not ", operand.batch, " x ",
-                 operand.rows, " x ", operand.columns, " elements of 4 bytes");
-    }
-  }
-  const std::optional<int64_t> tiles = MatmulTileCount(p);
-  if (tiles != kernel.tile_count) {
-    return Bad(name, " has ", kernel.tile_count, " tiles where its sizes make ",
-               tiles ? absl::StrCat(*tiles) : std::string("too many"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckKernel(const Schedule& schedule, const Kernel& kernel) {
-  const std::string name = absl::StrCat("kernel ", Symbol(kernel.name));
-  if (kernel.name.empty()) return Bad("a kernel has no name");
-  if (kernel.kind > KernelKind::kSynthetic) return Bad(name, " has unknown kind ", static_cast<int>(kernel.kind));
-  if (kernel.tile_count < 0) return Bad(name, " has ", kernel.tile_count, " tiles");
-  const uint64_t operands = uint64_t{kernel.reads} + kernel.writes + kernel.scratch;
-  if (kernel.operand_bytes.size() != operands) {
-    return Bad(name, " has ", operands, " operands and sizes for ", kernel.operand_bytes.size());
-  }
-  for (const KernelCode& code : kernel.codes) {
-    if (code.module >= schedule.modules.size()) {
-      return Bad(name, " has code in module ", code.module, " of ", schedule.modules.size());
-    }
-    if (code.symbol.empty() || code.symbol.find('\0') != std::string::npos) return Bad(name, " has a code without a symbol");
-  }
-  if (kernel.kind == KernelKind::kNative && kernel.codes.empty()) return Bad(name, " is native and has no code");
-  if (kernel.kind == KernelKind::kSynthetic && !kernel.codes.empty()) return Bad(name, " is synthetic and has code");
-  return kernel.kind == KernelKind::kMatmul ? CheckMatmul(name, kernel) : absl::OkStatus();
-}
-
-// ---- functions ----------------------------------------------------------------------------------------------------
-
 class FunctionStructure {
  public:
   FunctionStructure(const Schedule& schedule, const Function& function)
@@ -118,11 +51,15 @@ class FunctionStructure {
     return Fail(DescribeCommand(schedule_, function_, command), " ", parts...);
   }
   std::string DeviceName(DeviceId device) const { return DescribeDevice(schedule_, device); }
-  std::string Describe(const Region& region) const { return DescribeRegion(schedule_, function_, region); }
+  std::string Describe(const Region& region) const {
+    return DescribeRegion(schedule_, function_, region);
+  }
   const Region& RegionOf(const Command& command, size_t operand) const {
     return function_.regions[command.first_region + operand];
   }
-  DeviceId DeviceOf(const Region& region) const { return function_.spaces[region.space.index()].device; }
+  DeviceId DeviceOf(const Region& region) const {
+    return function_.spaces[region.space.index()].device;
+  }
   std::string UserOf(size_t region) const;
 
   absl::Status CheckCommandFields(uint32_t index, const Command& command) const;
@@ -139,9 +76,11 @@ absl::Status FunctionStructure::CheckSpaces(uint64_t constants_bytes) const {
   absl::flat_hash_set<DeviceId> devices_with_arena;
   for (size_t i = 0; i < function_.spaces.size(); ++i) {
     const Space& space = function_.spaces[i];
-    if (space.kind > SpaceKind::kState) return Fail("space ", i, " has unknown kind ", static_cast<int>(space.kind));
+    if (space.kind > SpaceKind::kState)
+      return Fail("space ", i, " has unknown kind ", static_cast<int>(space.kind));
     if (!IsIn(space.device, schedule_.machine.devices)) {
-      return Fail("space ", i, " is on device ", space.device.value, " of ", schedule_.machine.devices.size());
+      return Fail("space ", i, " is on device ", space.device.value, " of ",
+                  schedule_.machine.devices.size());
     }
     const uint64_t capacity = schedule_.machine.devices[space.device.index()].memory_bytes;
     switch (space.kind) {
@@ -150,21 +89,25 @@ absl::Status FunctionStructure::CheckSpaces(uint64_t constants_bytes) const {
           return Fail("device ", DeviceName(space.device), " has two arenas; give it one");
         }
         if (capacity != 0 && space.bytes > capacity) {
-          return Fail("the arena of ", DeviceName(space.device), " has ", space.bytes, " bytes and the device ", capacity,
-                      "; plan for a device with more memory");
+          return Fail("the arena of ", DeviceName(space.device), " has ", space.bytes,
+                      " bytes and the device ", capacity, "; plan for a device with more memory");
         }
         break;
       case SpaceKind::kConstant:
-        if (space.bytes > constants_bytes || space.constant_offset > constants_bytes - space.bytes) {
-          return Fail("space ", i, " is constant, ", space.bytes, " bytes at ", space.constant_offset, ", and the file has ",
-                      constants_bytes, " bytes of constants");
+        if (space.bytes > constants_bytes ||
+            space.constant_offset > constants_bytes - space.bytes) {
+          return Fail("space ", i, " is constant, ", space.bytes, " bytes at ",
+                      space.constant_offset, ", and the file has ", constants_bytes,
+                      " bytes of constants");
         }
         break;
       case SpaceKind::kState:
-        return Fail("space ", i, " is state, which this version does not run; pass the values as arguments");
+        return Fail("space ", i,
+                    " is state, which this version does not run; pass the values as arguments");
       case SpaceKind::kArgument:
       case SpaceKind::kResult: {
-        const auto& ports = space.kind == SpaceKind::kArgument ? function_.arguments : function_.results;
+        const auto& ports =
+            space.kind == SpaceKind::kArgument ? function_.arguments : function_.results;
         if (space.index >= ports.size() || ports[space.index].space != SpaceId(i)) {
           return Fail("space ", i, " is said to be ", SpaceKindName(space.kind), " ", space.index,
                       ", which has another space or does not exist");
@@ -176,21 +119,26 @@ absl::Status FunctionStructure::CheckSpaces(uint64_t constants_bytes) const {
   return absl::OkStatus();
 }
 
-absl::Status FunctionStructure::CheckPorts(const char* word, const std::vector<Port>& ports, SpaceKind kind) const {
+absl::Status FunctionStructure::CheckPorts(const char* word, const std::vector<Port>& ports,
+                                           SpaceKind kind) const {
   for (size_t i = 0; i < ports.size(); ++i) {
     const Port& port = ports[i];
-    if (!IsIn(port.space, function_.spaces)) return Fail(word, " ", i, " has space ", port.space.value, ", which does not exist");
+    if (!IsIn(port.space, function_.spaces))
+      return Fail(word, " ", i, " has space ", port.space.value, ", which does not exist");
     const Space& space = function_.spaces[port.space.index()];
     if (space.kind != kind || space.index != i) {
-      return Fail(word, " ", i, " has space ", port.space.value, ", which is ", SpaceKindName(space.kind), " ", space.index);
+      return Fail(word, " ", i, " has space ", port.space.value, ", which is ",
+                  SpaceKindName(space.kind), " ", space.index);
     }
     if (port.type.element > ElementType::kI64) {
       return Fail(word, " ", i, " has unknown element type ", static_cast<int>(port.type.element));
     }
     const std::optional<uint64_t> bytes = CheckedBytes(port.type);
-    if (!bytes) return Fail(word, " ", i, " has a shape that is negative or has more than 2^63 bytes");
+    if (!bytes)
+      return Fail(word, " ", i, " has a shape that is negative or has more than 2^63 bytes");
     if (*bytes != space.bytes) {
-      return Fail(word, " ", i, " has type ", port.type.ToString(), " of ", *bytes, " bytes and a space of ", space.bytes);
+      return Fail(word, " ", i, " has type ", port.type.ToString(), " of ", *bytes,
+                  " bytes and a space of ", space.bytes);
     }
   }
   return absl::OkStatus();
@@ -205,27 +153,33 @@ absl::Status FunctionStructure::CheckStreams() const {
   absl::flat_hash_set<uint32_t> links;
   for (size_t i = 0; i < function_.streams.size(); ++i) {
     const Stream& stream = function_.streams[i];
-    if (stream.kind > StreamKind::kCopy) return Fail("stream ", i, " has unknown kind ", static_cast<int>(stream.kind));
+    if (stream.kind > StreamKind::kCopy)
+      return Fail("stream ", i, " has unknown kind ", static_cast<int>(stream.kind));
     if (!IsIn(stream.device, machine.devices)) {
-      return Fail("stream ", i, " is on device ", stream.device.value, " of ", machine.devices.size());
+      return Fail("stream ", i, " is on device ", stream.device.value, " of ",
+                  machine.devices.size());
     }
     const std::string name = DescribeStream(schedule_, function_, StreamId(i));
     if (stream.kind == StreamKind::kCompute) {
       const Device& device = machine.devices[stream.device.index()];
       if (stream.ordinal >= device.streams) {
-        return Fail("stream ", name, " does not exist; the device has ", device.streams, " streams");
+        return Fail("stream ", name, " does not exist; the device has ", device.streams,
+                    " streams");
       }
-      if (!compute_streams.insert({stream.device.value, stream.ordinal}).second) return Fail("stream ", name, " stands twice");
+      if (!compute_streams.insert({stream.device.value, stream.ordinal}).second)
+        return Fail("stream ", name, " stands twice");
       continue;
     }
     if (!IsIn(stream.link, machine.links)) {
-      return Fail("copy stream ", i, " uses link ", stream.link.value, " of ", machine.links.size());
+      return Fail("copy stream ", i, " uses link ", stream.link.value, " of ",
+                  machine.links.size());
     }
     const Link& link = machine.links[stream.link.index()];
     const DeviceId driver = link.from == host_ ? link.to : link.from;
     if (stream.device != driver) {
-      return Fail("copy stream ", i, " uses the link from ", DeviceName(link.from), " to ", DeviceName(link.to),
-                  " and is driven by ", DeviceName(stream.device), ", not ", DeviceName(driver));
+      return Fail("copy stream ", i, " uses the link from ", DeviceName(link.from), " to ",
+                  DeviceName(link.to), " and is driven by ", DeviceName(stream.device), ", not ",
+                  DeviceName(driver));
     }
     if (!links.insert(stream.link.value).second) return Fail("stream ", name, " stands twice");
   }
@@ -251,14 +205,16 @@ absl::Status FunctionStructure::CheckRegions() const {
     }
     const uint64_t space_bytes = function_.spaces[region.space.index()].bytes;
     const auto out_of_bounds = [&] {
-      return Fail(UserOf(i), ", ", Describe(region), ", which is out of bounds: its space has ", space_bytes, " bytes");
+      return Fail(UserOf(i), ", ", Describe(region), ", which is out of bounds: its space has ",
+                  space_bytes, " bytes");
     };
     if (region.offset > space_bytes) return out_of_bounds();
     if (IsEmpty(region)) continue;
     if (region.rows > 1 && region.row_stride < region.row_bytes) {
       return Fail(UserOf(i), ", ", Describe(region), ", whose rows overlap");
     }
-    const uint128 extent = (region.rows > 1 ? uint128{region.rows - 1} * region.row_stride : 0) + region.row_bytes;
+    const uint128 extent =
+        (region.rows > 1 ? uint128{region.rows - 1} * region.row_stride : 0) + region.row_bytes;
     if (extent > space_bytes - region.offset) return out_of_bounds();
   }
   return absl::OkStatus();
@@ -269,11 +225,13 @@ absl::Status FunctionStructure::CheckCommandFields(uint32_t index, const Command
     return Fail("command ", index, " has unknown kind ", static_cast<int>(command.kind));
   }
   if (!IsIn(command.stream, function_.streams)) {
-    return FailCommand(index, "is on stream ", command.stream.value, " of ", function_.streams.size());
+    return FailCommand(index, "is on stream ", command.stream.value, " of ",
+                       function_.streams.size());
   }
   const size_t operands = size_t{command.reads} + command.writes + command.scratch;
   if (command.kind == CommandKind::kRecord || command.kind == CommandKind::kWait) {
-    if (operands != 0) return FailCommand(index, "touches ", operands, " regions; it must touch none");
+    if (operands != 0)
+      return FailCommand(index, "touches ", operands, " regions; it must touch none");
     if (command.event.value >= function_.event_count) {
       return FailCommand(index, "names event ", command.event.value, " of ", function_.event_count);
     }
@@ -283,8 +241,8 @@ absl::Status FunctionStructure::CheckCommandFields(uint32_t index, const Command
     return absl::OkStatus();
   }
   if (size_t{command.first_region} + operands > function_.regions.size()) {
-    return FailCommand(index, "touches regions ", command.first_region, " to ", command.first_region + operands, " of ",
-                       function_.regions.size());
+    return FailCommand(index, "touches regions ", command.first_region, " to ",
+                       command.first_region + operands, " of ", function_.regions.size());
   }
   if (command.label >= schedule_.strings.size()) {
     return FailCommand(index, "has label ", command.label, " of ", schedule_.strings.size());
@@ -295,28 +253,33 @@ absl::Status FunctionStructure::CheckCommandFields(uint32_t index, const Command
 
 absl::Status FunctionStructure::CheckLaunch(uint32_t index, const Command& command) const {
   if (!IsIn(command.kernel, schedule_.kernels)) {
-    return FailCommand(index, "launches kernel ", command.kernel.value, " of ", schedule_.kernels.size());
+    return FailCommand(index, "launches kernel ", command.kernel.value, " of ",
+                       schedule_.kernels.size());
   }
   const Stream& stream = function_.streams[command.stream.index()];
-  if (stream.kind != StreamKind::kCompute) return FailCommand(index, "is a launch on a copy stream");
+  if (stream.kind != StreamKind::kCompute)
+    return FailCommand(index, "is a launch on a copy stream");
   const Kernel& kernel = schedule_.kernels[command.kernel.index()];
-  if (command.reads != kernel.reads || command.writes != kernel.writes || command.scratch != kernel.scratch) {
-    return FailCommand(index, "has ", command.reads, " reads, ", command.writes, " writes and ", command.scratch,
-                       " scratch regions; the kernel takes ", kernel.reads, ", ", kernel.writes, " and ", kernel.scratch);
+  if (command.reads != kernel.reads || command.writes != kernel.writes ||
+      command.scratch != kernel.scratch) {
+    return FailCommand(index, "has ", command.reads, " reads, ", command.writes, " writes and ",
+                       command.scratch, " scratch regions; the kernel takes ", kernel.reads, ", ",
+                       kernel.writes, " and ", kernel.scratch);
   }
   for (size_t i = 0; i < kernel.operand_bytes.size(); ++i) {
     const Region& region = RegionOf(command, i);
     if (RegionBytes(region) != kernel.operand_bytes[i]) {
-      return FailCommand(index, "passes ", Describe(region), " as operand ", i, ", which must have ", kernel.operand_bytes[i],
-                         " bytes");
+      return FailCommand(index, "passes ", Describe(region), " as operand ", i,
+                         ", which must have ", kernel.operand_bytes[i], " bytes");
     }
     if (kernel.kind != KernelKind::kNative && !IsDense(region)) {
-      return FailCommand(index, "passes ", Describe(region), " as operand ", i, "; a ", KernelKindName(kernel.kind),
-                         " kernel takes contiguous operands only");
+      return FailCommand(index, "passes ", Describe(region), " as operand ", i, "; a ",
+                         KernelKindName(kernel.kind), " kernel takes contiguous operands only");
     }
     if (DeviceOf(region) != stream.device) {
-      return FailCommand(index, "runs on ", DeviceName(stream.device), " and touches ", Describe(region), ", which is on ",
-                         DeviceName(DeviceOf(region)), "; copy it there first");
+      return FailCommand(index, "runs on ", DeviceName(stream.device), " and touches ",
+                         Describe(region), ", which is on ", DeviceName(DeviceOf(region)),
+                         "; copy it there first");
     }
   }
   return absl::OkStatus();
@@ -324,13 +287,14 @@ absl::Status FunctionStructure::CheckLaunch(uint32_t index, const Command& comma
 
 absl::Status FunctionStructure::CheckCopy(uint32_t index, const Command& command) const {
   if (command.reads != 1 || command.writes != 1 || command.scratch != 0) {
-    return FailCommand(index, "has ", command.reads, " reads, ", command.writes, " writes and ", command.scratch,
-                       " scratch regions; a copy has one read and one write");
+    return FailCommand(index, "has ", command.reads, " reads, ", command.writes, " writes and ",
+                       command.scratch, " scratch regions; a copy has one read and one write");
   }
   const Region& from = RegionOf(command, 0);
   const Region& to = RegionOf(command, 1);
   if (from.rows != to.rows || from.row_bytes != to.row_bytes) {
-    return FailCommand(index, "copies ", Describe(from), " to ", Describe(to), "; rows and bytes of a row must be equal");
+    return FailCommand(index, "copies ", Describe(from), " to ", Describe(to),
+                       "; rows and bytes of a row must be equal");
   }
   const Stream& stream = function_.streams[command.stream.index()];
   DeviceId source = stream.device, target = stream.device;
@@ -340,18 +304,21 @@ absl::Status FunctionStructure::CheckCopy(uint32_t index, const Command& command
     target = link.to;
   }
   if (DeviceOf(from) != source || DeviceOf(to) != target) {
-    return FailCommand(index, "copies from ", DeviceName(DeviceOf(from)), " to ", DeviceName(DeviceOf(to)),
-                       "; its stream copies from ", DeviceName(source), " to ", DeviceName(target));
+    return FailCommand(index, "copies from ", DeviceName(DeviceOf(from)), " to ",
+                       DeviceName(DeviceOf(to)), "; its stream copies from ", DeviceName(source),
+                       " to ", DeviceName(target));
   }
   return absl::OkStatus();
 }
 
 absl::Status FunctionStructure::CheckTargets(uint32_t index, const Command& command) const {
-  for (size_t i = command.reads; i < size_t{command.reads} + command.writes + command.scratch; ++i) {
+  for (size_t i = command.reads; i < size_t{command.reads} + command.writes + command.scratch;
+       ++i) {
     const Region& region = RegionOf(command, i);
     const SpaceKind kind = function_.spaces[region.space.index()].kind;
     if (kind == SpaceKind::kArgument || kind == SpaceKind::kConstant) {
-      return FailCommand(index, "writes ", Describe(region), "; ", SpaceKindName(kind), "s are read-only");
+      return FailCommand(index, "writes ", Describe(region), "; ", SpaceKindName(kind),
+                         "s are read-only");
     }
   }
   return absl::OkStatus();
@@ -360,7 +327,8 @@ absl::Status FunctionStructure::CheckTargets(uint32_t index, const Command& comm
 absl::Status FunctionStructure::CheckCommands() const {
   const size_t count = function_.commands.size();
   if (count >= 0xffffffffu) return Fail("it has ", count, " commands; the most is 4294967294");
-  if (function_.event_count > count) return Fail("it has ", function_.event_count, " events and only ", count, " commands");
+  if (function_.event_count > count)
+    return Fail("it has ", function_.event_count, " events and only ", count, " commands");
   std::vector<bool> is_recorded(function_.event_count);
   for (uint32_t i = 0; i < count; ++i) {
     const Command& command = function_.commands[i];
@@ -375,7 +343,8 @@ absl::Status FunctionStructure::CheckCommands() const {
         AUTOPAR_RETURN_IF_ERROR(CheckTargets(i, command));
         break;
       case CommandKind::kRecord:
-        if (is_recorded[command.event.index()]) return FailCommand(i, "records an event that was recorded before");
+        if (is_recorded[command.event.index()])
+          return FailCommand(i, "records an event that was recorded before");
         is_recorded[command.event.index()] = true;
         break;
       case CommandKind::kWait:
@@ -396,7 +365,8 @@ absl::Status FunctionStructure::CheckTokenEdges() const {
     const TokenEdge& edge = function_.token_edges[i];
     if (edge.before >= edge.after || edge.after >= function_.commands.size()) {
       return Fail("token edge ", i, " leads from command ", edge.before, " to command ", edge.after,
-                  "; it must lead forward in issue order, within ", function_.commands.size(), " commands");
+                  "; it must lead forward in issue order, within ", function_.commands.size(),
+                  " commands");
     }
     for (uint32_t end : {edge.before, edge.after}) {
       const CommandKind kind = function_.commands[end].kind;
@@ -410,35 +380,12 @@ absl::Status FunctionStructure::CheckTokenEdges() const {
 
 }  // namespace
 
-absl::Status CheckScheduleParts(const Schedule& schedule) {
-  AUTOPAR_RETURN_IF_ERROR(CheckMachine(schedule.machine));
-  for (size_t i = 0; i < schedule.modules.size(); ++i) {
-    const CodeModule& module = schedule.modules[i];
-    if (module.format > CodeFormat::kPtx) return Bad("module ", i, " has unknown format ", static_cast<int>(module.format));
-    if (module.image.empty()) return Bad("module ", i, " has no code");
-    for (const std::string& feature : module.features) {
-      if (feature.empty() || feature.find(' ') != std::string::npos) {
-        return Bad("module ", i, " asks for the processor feature ", Quoted(feature), ", which is no name");
-      }
-    }
-  }
-  absl::flat_hash_set<std::string> names;
-  for (const Kernel& kernel : schedule.kernels) {
-    AUTOPAR_RETURN_IF_ERROR(CheckKernel(schedule, kernel));
-    if (!names.insert(kernel.name).second) return Bad("two kernels are called ", Symbol(kernel.name));
-  }
-  names.clear();
-  for (const Function& function : schedule.functions) {
-    if (function.name.empty()) return Bad("a function has no name");
-    if (!names.insert(function.name).second) return Bad("two functions are called ", Symbol(function.name));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckFunctionStructure(const Schedule& schedule, const Function& function, uint64_t constants_bytes) {
+absl::Status CheckFunctionStructure(const Schedule& schedule, const Function& function,
+                                    uint64_t constants_bytes) {
   const FunctionStructure structure(schedule, function);
   AUTOPAR_RETURN_IF_ERROR(structure.CheckSpaces(constants_bytes));
-  AUTOPAR_RETURN_IF_ERROR(structure.CheckPorts("argument", function.arguments, SpaceKind::kArgument));
+  AUTOPAR_RETURN_IF_ERROR(
+      structure.CheckPorts("argument", function.arguments, SpaceKind::kArgument));
   AUTOPAR_RETURN_IF_ERROR(structure.CheckPorts("result", function.results, SpaceKind::kResult));
   AUTOPAR_RETURN_IF_ERROR(structure.CheckStreams());
   AUTOPAR_RETURN_IF_ERROR(structure.CheckRegions());

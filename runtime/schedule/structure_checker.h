@@ -1,5 +1,6 @@
-// The first half of the checker: everything that can be said about a schedule without asking what is ordered before
-// what. After it passed, ids can be followed and sizes added without looking again.
+// The second part of the checker: everything that can be said about a function without asking what
+// is ordered before what. After it passed, ids can be followed and sizes added without looking
+// again.
 #ifndef AUTOPAR_RUNTIME_SCHEDULE_STRUCTURE_CHECKER_H_
 #define AUTOPAR_RUNTIME_SCHEDULE_STRUCTURE_CHECKER_H_
 
@@ -11,12 +12,12 @@ namespace autopar {
 // Most streams of one function: bounds the vector clocks that a small file can ask for.
 inline constexpr size_t kMaxStreams = 4096;
 
-// Devices and links, modules, kernels; all but the functions.
-absl::Status CheckScheduleParts(const Schedule& schedule);
-
-// Ports, spaces, streams, regions, and every command by itself: ids, operand counts and sizes, devices; each event is
-// recorded once and waited for only later in issue order; token edges lead forward.
-absl::Status CheckFunctionStructure(const Schedule& schedule, const Function& function, uint64_t constants_bytes);
+// The parts that it names must have passed CheckScheduleParts.
+// Ports, spaces, streams, regions, and every command by itself: ids, operand counts and sizes,
+// devices; each event is recorded once and waited for only later in issue order; token edges lead
+// forward.
+absl::Status CheckFunctionStructure(const Schedule& schedule, const Function& function,
+                                    uint64_t constants_bytes);
 
 }  // namespace autopar
 

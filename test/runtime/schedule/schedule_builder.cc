@@ -327,6 +327,11 @@ void RepairChecksums(std::vector<uint8_t>& file) {
   store(kHeaderChecksumOffset, ScheduleChecksum(absl::MakeConstSpan(file).subspan(0, header_bytes)));
 }
 
+bool WantsFullTests() {
+  const char* value = std::getenv("AUTOPAR_FULL_TESTS");
+  return value != nullptr && *value != '\0';
+}
+
 bool SameSchedule(const Schedule& a, const Schedule& b) {
   return a.producer == b.producer && PrintMachine(a.machine) == PrintMachine(b.machine) && a.strings == b.strings &&
          SameAll(a.modules, b.modules, SameModule) && SameAll(a.kernels, b.kernels, SameKernel) &&

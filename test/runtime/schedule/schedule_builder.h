@@ -66,6 +66,9 @@ Schedule SampleSchedule();
 // wants to break the reader would do. Leaves the bytes alone where they cannot be read as a header.
 void RepairChecksums(std::vector<uint8_t>& file);
 
+// Are the long runs asked for (environment variable AUTOPAR_FULL_TESTS, set and not empty: tools/test.sh --full)?
+bool WantsFullTests();
+
 // Equal in everything that a file keeps (all but `constants`, which the reader hands out apart).
 bool SameSchedule(const Schedule& a, const Schedule& b);
 

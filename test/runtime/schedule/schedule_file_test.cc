@@ -78,8 +78,8 @@ TEST(ScheduleFile, SegmentsOfCodeAndConstantsArePageAligned) {
 
 TEST(ScheduleFile, BytesAtAnOddAddressAreRead) {
   const std::vector<uint8_t> bytes = Serialize(SampleSchedule());
-  std::vector<uint8_t> shifted(bytes.size() + 1);
-  std::copy(bytes.begin(), bytes.end(), shifted.begin() + 1);
+  std::vector<uint8_t> shifted = bytes;
+  shifted.insert(shifted.begin(), 0);
   auto file = ReadScheduleBytes(absl::MakeConstSpan(shifted).subspan(1));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_TRUE(SameSchedule((*file)->schedule(), SampleSchedule()));
@@ -149,7 +149,7 @@ TEST(ScheduleFile, FolderAndPipeAreRefused) {
 
 TEST(ScheduleFile, OtherFilesAreRefused) {
   const std::string path = TemporaryPath("text.sched");
-  for (const std::string text : {"", "x", "func.func @main() { return } // not a schedule file at all"}) {
+  for (const char* text : {"", "x", "func.func @main() { return } // not a schedule file at all"}) {
     std::ofstream(path, std::ios::trunc) << text;
     const auto file = ReadScheduleFile(path);
     EXPECT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument) << text;
@@ -195,7 +195,7 @@ TEST(ScheduleFile, MissingCodeSegmentIsRefused) {
 
 // Constants beyond 2 GiB: sizes and offsets are 64-bit all the way. Takes 5 GB of memory and 2 GB of disk.
 TEST(ScheduleFile, WeightsBeyondTwoGigabytesAreRead) {
-  if (std::getenv("AUTOPAR_FULL_TESTS") == nullptr) GTEST_SKIP() << "only with AUTOPAR_FULL_TESTS set";
+  if (!WantsFullTests()) GTEST_SKIP() << "only with AUTOPAR_FULL_TESTS set";
   constexpr uint64_t kBytes = (uint64_t{2} << 30) + (uint64_t{1} << 20) + 1;
   ScheduleBuilder b;
   b.schedule().constants.assign(kBytes, 0x5a);
