@@ -18,12 +18,12 @@ namespace mlir::autopar {
 namespace {
 
 /// The pin of an op: `device` of a task, else autopar.device.
-StringAttr getPin(Operation *op) {
+StringAttr getPin(Operation *op, StringAttr name) {
   if (auto task = dyn_cast<TaskOp>(op); task && task.getDeviceAttr())
     return task.getDeviceAttr();
   if (auto task = dyn_cast<SyntheticTaskOp>(op); task && task.getDeviceAttr())
     return task.getDeviceAttr();
-  return op->getAttrOfType<StringAttr>(AutoparDialect::getDeviceAttrName());
+  return dyn_cast_or_null<StringAttr>(op->getDiscardableAttr(name));
 }
 
 class AttachMachine : public impl::AttachMachinePassBase<AttachMachine> {
@@ -92,7 +92,7 @@ LogicalResult AttachMachine::forgetOldMachine() {
 }
 
 void AttachMachine::dropPins() {
-  StringRef name = AutoparDialect::getDeviceAttrName();
+  auto name = StringAttr::get(&getContext(), AutoparDialect::getDeviceAttrName());
   getOperation().walk([&](Operation *op) {
     op->removeDiscardableAttr(name);
     if (auto task = dyn_cast<TaskOp>(op))
@@ -103,7 +103,7 @@ void AttachMachine::dropPins() {
       for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
         function.removeArgAttr(i, name);
       for (unsigned i = 0, e = function.getNumResults(); i != e; ++i)
-        function.removeResultAttr(i, StringAttr::get(&getContext(), name));
+        function.removeResultAttr(i, name);
     }
   });
 }
@@ -120,9 +120,9 @@ LogicalResult AttachMachine::checkPins(const ::autopar::Machine &chosen) {
                    << "; pin to one of these or give --ignore-pins";
     result = failure();
   };
-  StringRef name = AutoparDialect::getDeviceAttrName();
+  auto name = StringAttr::get(&getContext(), AutoparDialect::getDeviceAttrName());
   getOperation().walk([&](Operation *op) {
-    check(getPin(op), op->getLoc(), op->getName().getStringRef());
+    check(getPin(op, name), op->getLoc(), op->getName().getStringRef());
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function)
       return;

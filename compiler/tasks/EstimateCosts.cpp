@@ -10,7 +10,11 @@
 #include "compiler/tasks/Profile.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -22,6 +26,17 @@ namespace mlir::autopar {
 namespace {
 
 StringRef toRef(std::string_view text) { return StringRef(text.data(), text.size()); }
+
+/// Cut to six digits, which print as they are and not as hexadecimal bits. Downwards, so that shares of a device that sum
+/// to 1 still do.
+double printable(double value) {
+  if (value == 0)
+    return 0;
+  double digits = std::pow(10.0, 5 - std::floor(std::log10(value)));
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.5e", std::floor(value * digits) / digits);
+  return std::strtod(text.c_str(), nullptr);
+}
 
 /// The attributes of one distinct piece of work.
 struct CostAttrs {
@@ -46,8 +61,8 @@ private:
   CostAttrs build(const Work &work) {
     SmallVector<double> costs, shares;
     for (const ::autopar::Device &device : machine.devices) {
-      costs.push_back(costNs(work, device));
-      shares.push_back(occupancyOf(work, device));
+      costs.push_back(printable(costNs(work, device)));
+      shares.push_back(printable(occupancyOf(work, device)));
     }
     CostAttrs attrs;
     attrs.costNs = perDevice(costs);

@@ -53,6 +53,22 @@ LogicalResult FormTasks::checkBody(func::FuncOp function) {
   return success();
 }
 
+/// A task whose region has a block with arguments and nothing else; leaves the builder at the block's end.
+TaskOp startTask(OpBuilder &builder, Location loc, ValueRange inputs, Type result, const Twine &label, StringAttr pin) {
+  OperationState state(loc, TaskOp::getOperationName());
+  state.addOperands(inputs);
+  state.addTypes(result);
+  TaskOp::Properties &properties = state.getOrAddProperties<TaskOp::Properties>();
+  properties.label = builder.getStringAttr(label);
+  properties.device = pin;
+  state.addRegion();
+  auto task = cast<TaskOp>(builder.create(state));
+  Block *block = builder.createBlock(&task.getBody());
+  for (Value input : inputs)
+    block->addArgument(input.getType(), input.getLoc());
+  return task;
+}
+
 /// The task of one group, before the group's root. The ops are copied; the originals go when all tasks are written.
 TaskOp FormTasks::writeTask(const TaskGroup &group, const DenseMap<Value, Value> &results, TaskLabels &labels) {
   Operation *root = group.root();
@@ -62,18 +78,9 @@ TaskOp FormTasks::writeTask(const TaskGroup &group, const DenseMap<Value, Value>
     auto found = results.find(operand);
     inputs.push_back(found == results.end() ? operand : found->second);
   }
-  OperationState state(root->getLoc(), TaskOp::getOperationName());
-  state.addOperands(inputs);
-  state.addTypes(root->getResultTypes());
-  state.getOrAddProperties<TaskOp::Properties>().label = builder.getStringAttr(labels.next(group.ops));
-  if (group.pin)
-    state.getOrAddProperties<TaskOp::Properties>().device = group.pin;
-  Region *body = state.addRegion();
-  auto task = cast<TaskOp>(builder.create(state));
-  Block *block = builder.createBlock(body);
+  TaskOp task = startTask(builder, root->getLoc(), inputs, root->getResult(0).getType(), labels.next(group.ops), group.pin);
   IRMapping mapping;
-  for (Value operand : group.operands)
-    mapping.map(operand, block->addArgument(operand.getType(), operand.getLoc()));
+  mapping.map(group.operands, task.getBodyBlock()->getArguments());
   for (Operation *op : group.ops)
     builder.clone(*op, mapping)->removeDiscardableAttr(AutoparDialect::getDeviceAttrName());
   YieldOp::create(builder, root->getLoc(), mapping.lookup(root->getResult(0)));
@@ -100,7 +107,6 @@ void FormTasks::writeTasks(const TaskGroups &plan, TaskLabels &labels, func::Fun
 /// of the program then has exactly one writer.
 void FormTasks::writeIdentities(TaskLabels &labels, func::FuncOp function) {
   Operation *end = function.getBody().front().getTerminator();
-  OpBuilder builder(end);
   DenseSet<Value> returned;
   for (OpOperand &operand : end->getOpOperands()) {
     Value value = operand.get();
@@ -108,15 +114,9 @@ void FormTasks::writeIdentities(TaskLabels &labels, func::FuncOp function) {
     if (isa<TokenType>(value.getType()) ||
         (isa_and_nonnull<TaskOp, SyntheticTaskOp>(producer) && returned.insert(value).second))
       continue;
-    OperationState state(value.getLoc(), TaskOp::getOperationName());
-    state.addOperands(value);
-    state.addTypes(value.getType());
-    state.getOrAddProperties<TaskOp::Properties>().label = builder.getStringAttr(labels.next("identity"));
-    Region *body = state.addRegion();
-    Operation *task = builder.create(state);
-    OpBuilder::InsertionGuard guard(builder);
-    Block *block = builder.createBlock(body);
-    YieldOp::create(builder, value.getLoc(), block->addArgument(value.getType(), value.getLoc()));
+    OpBuilder builder(end);
+    TaskOp task = startTask(builder, value.getLoc(), value, value.getType(), labels.next("identity"), /*pin=*/{});
+    YieldOp::create(builder, value.getLoc(), task.getBodyBlock()->getArgument(0));
     operand.set(task->getResult(0));
   }
 }

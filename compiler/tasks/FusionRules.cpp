@@ -87,12 +87,17 @@ bool mlir::autopar::pinsAgree(const Candidate &candidate, const OpEstimates &est
   return freeNs <= savedNs(candidate.op);
 }
 
-/// The kernel loads the op's result by some index; an elementwise op's operands have the same shape and are loaded by that
-/// very index, so computing the op in the kernel changes nothing that code generation looks at. True for most ops of most
-/// programs, and takes no look at the whole group.
+/// Cases that need no look at the whole group; without them, growing a group would be quadratic in its size.
+/// An elementwise op: the kernel loads its result by some index, and its operands, of the same shape, by that very index.
+/// A broadcast where no elements move: its operand is read in row-major order with some dimensions left out.
 static bool holdsTrivially(const Candidate &candidate) {
   Operation *op = candidate.op;
-  if (!op->hasTrait<OpTrait::Elementwise>() || candidate.isRepeated)
+  if (candidate.isRepeated)
+    return false;
+  if (isa<BroadcastOp>(op))
+    return !candidate.hasViews && candidate.group.front()->hasTrait<OpTrait::Elementwise>() &&
+           llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::Elementwise>(); });
+  if (!op->hasTrait<OpTrait::Elementwise>())
     return false;
   return llvm::all_of(op->getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::Elementwise>() || isa<ReduceOp, ArgmaxOp, SoftmaxOp, ReshapeOp>(user);

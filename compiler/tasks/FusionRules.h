@@ -38,6 +38,7 @@ struct Candidate {
   double groupNs;                   ///< the group's computation
   double groupElements;             ///< of the largest value in it
   bool isRepeated;                  ///< a broadcast stands between the op and the root
+  bool hasViews;                    ///< the group holds a view other than a broadcast: elements move
   StringAttr pin, groupPin;         ///< null when free
 };
 

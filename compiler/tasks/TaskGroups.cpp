@@ -34,6 +34,7 @@ struct OpenGroup {
   unsigned countedOps = 0;   // without splat constants
   double computeNs = 0;
   double elements = 0;       // of the largest value
+  bool hasViews = false;     // reshape, transpose, slice
   llvm::SmallDenseSet<Operation *, 4> repeated; // below a broadcast
 };
 
@@ -41,12 +42,7 @@ class Grouping {
 public:
   Grouping(func::FuncOp function, bool fuse) : block(function.getBody().front()), fuse(fuse), estimates(block) {}
 
-  TaskGroups run() {
-    for (Operation &op : llvm::reverse(block))
-      if (isTensorOp(&op) && !isResidentConstant(&op))
-        place(&op);
-    return finish();
-  }
+  TaskGroups run();
 
 private:
   /// The groups of an op's users, each once; `outside` when somebody else uses it too: a task, the return.
@@ -55,6 +51,7 @@ private:
     bool outside = false;
   };
 
+  static bool takesPart(Operation *op) { return op && isTensorOp(op) && !isResidentConstant(op); }
   Users usersOf(Operation *op) const;
   void place(Operation *op);
   bool isRepeatedIn(Operation *op, const OpenGroup &group) const;
@@ -69,10 +66,38 @@ private:
   OpEstimates estimates;
   std::vector<OpenGroup> open_;
   DenseMap<Operation *, SmallVector<unsigned, 1>> groupsOf;
-  std::vector<Operation *> unused;
 };
 
 } // namespace
+
+/// Users before producers, depth first: a group is finished before the next begins. Of an op's producers the one with the
+/// least work behind it comes first, so that short branches are taken in before a long chain uses the operands up.
+TaskGroups Grouping::run() {
+  DenseMap<Operation *, unsigned> waitingFor; // uses by ops that have no place yet
+  std::vector<Operation *> ready;
+  for (Operation &op : block) {
+    if (!takesPart(&op))
+      continue;
+    unsigned uses = llvm::count_if(op.getUses(), [](OpOperand &use) { return takesPart(use.getOwner()); });
+    if (uses == 0)
+      ready.push_back(&op);
+    else
+      waitingFor[&op] = uses;
+  }
+  SmallVector<Operation *> next;
+  while (!ready.empty()) {
+    Operation *op = ready.back();
+    ready.pop_back();
+    place(op);
+    next.clear();
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); takesPart(producer) && --waitingFor[producer] == 0)
+        next.push_back(producer);
+    llvm::stable_sort(next, [&](Operation *a, Operation *b) { return estimates.coneNs(a) > estimates.coneNs(b); });
+    llvm::append_range(ready, next);
+  }
+  return finish();
+}
 
 Grouping::Users Grouping::usersOf(Operation *op) const {
   Users users;
@@ -93,10 +118,8 @@ Grouping::Users Grouping::usersOf(Operation *op) const {
 
 void Grouping::place(Operation *op) {
   Users users = usersOf(op);
-  if (users.groups.empty() && !users.outside) {
-    unused.push_back(op);
-    return;
-  }
+  if (users.groups.empty() && !users.outside)
+    return; // unused
   bool sinks = isSplatConstant(op);
   bool repeats = sinks || (fuse && isCheapToRepeat(op, estimates));
   bool single = users.groups.size() == 1 && !users.outside;
@@ -115,7 +138,8 @@ void Grouping::place(Operation *op) {
 }
 
 bool Grouping::canJoin(Operation *op, const OpenGroup &group, bool asCopy) const {
-  if (group.countedOps + 1 > maxTaskOps)
+  if (group.countedOps + 1 > maxTaskOps || group.operands.size() > maxTaskOperands + 1 ||
+      op->getNumOperands() > maxTaskOperands)
     return false;
   unsigned operands = group.operands.size() - 1; // its own result is no operand any more
   for (auto [index, value] : llvm::enumerate(op->getOperands()))
@@ -130,6 +154,7 @@ bool Grouping::canJoin(Operation *op, const OpenGroup &group, bool asCopy) const
                       group.computeNs,
                       group.elements,
                       isRepeatedIn(op, group),
+                      group.hasViews,
                       getPin(op),
                       group.pin};
   return pinsAgree(candidate, estimates) && kernelHolds(candidate) && (asCopy || isWorthFusing(candidate, estimates));
@@ -152,6 +177,7 @@ void Grouping::take(Operation *op, OpenGroup &group) {
   if (isSplatConstant(op))
     return;
   group.countedOps++;
+  group.hasViews |= isa<ReshapeOp, TransposeOp, SliceOp>(op);
   group.computeNs += estimates.computeNs(op);
   group.elements = std::max(group.elements, elementCount(op->getResult(0).getType()));
   if (!group.pin)
@@ -180,13 +206,16 @@ void Grouping::open(Operation *op) {
 
 TaskGroups Grouping::finish() {
   TaskGroups result;
-  result.unused = std::move(unused);
-  for (Operation &op : block)
-    if (auto found = groupsOf.find(&op); found != groupsOf.end() && found->second.size() > 1)
-      result.repeated.push_back(&op);
-  for (OpenGroup &group : llvm::reverse(open_)) {
+  for (Operation &op : block) {
+    auto found = groupsOf.find(&op);
+    if (takesPart(&op) && found == groupsOf.end())
+      result.unused.push_back(&op);
+  }
+  auto isBefore = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
+  for (OpenGroup &group : open_) {
     TaskGroup &closed = result.groups.emplace_back();
-    closed.ops.assign(group.ops.rbegin(), group.ops.rend());
+    closed.ops = std::move(group.ops);
+    llvm::sort(closed.ops, isBefore);
     closed.pin = group.pin;
     // Operands in order of first use, which does not depend on how the group grew.
     llvm::SmallDenseSet<Value, 16> outside(group.operands.begin(), group.operands.end());
@@ -195,6 +224,7 @@ TaskGroups Grouping::finish() {
         if (outside.erase(operand))
           closed.operands.push_back(operand);
   }
+  llvm::sort(result.groups, [&](const TaskGroup &a, const TaskGroup &b) { return isBefore(a.root(), b.root()); });
   return result;
 }
 

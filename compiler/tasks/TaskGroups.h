@@ -1,6 +1,6 @@
 // Which tensor ops become one task. Decides only; FormTasks.cpp writes.
 //
-// A group is what flows into one root: walking from the results back to the sources, an op joins the group of its users
+// A group is what flows into one root: walking from users to producers, an op joins the group of its users
 // when they are all in one group and the kernel can take it; otherwise it is the root of a new group. So a group has one
 // result, every path out of it leads through its root, and no two groups can wait for each other, without any search for
 // cycles. Generators and views cost nothing to repeat: each group that uses one gets a copy of its own.
@@ -26,9 +26,8 @@ struct TaskGroup {
 };
 
 struct TaskGroups {
-  std::vector<TaskGroup> groups;     ///< in program order of their roots: every operand is defined before the root
-  std::vector<Operation *> repeated; ///< stand in several groups: each gets a copy, the original goes
-  std::vector<Operation *> unused;   ///< tensor ops that nothing uses, users first
+  std::vector<TaskGroup> groups;   ///< in program order of their roots: every operand is defined before the root
+  std::vector<Operation *> unused; ///< tensor ops that nothing needs, in program order
 };
 
 /// True for a level-1 op: what tasks are made of.
