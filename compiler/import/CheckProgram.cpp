@@ -79,7 +79,7 @@ void Checker::checkSignatureType(func::FuncOp function, const Twine &what, Type 
 }
 
 void Checker::checkPin(Operation *op) {
-  if (op->getDiscardableAttr(AutoparDialect::getDeviceAttrName()) && !isa<AutoparDialect>(op->getDialect()))
+  if (op->getDiscardableAttr(AutoparDialect::getDeviceAttrName()) && !isa_and_nonnull<AutoparDialect>(op->getDialect()))
     refuse(op, "autopar.device on '" + op->getName().getStringRef() + "' has no meaning",
            "pin ops of the autopar dialect, or a function's arguments and results");
 }
@@ -88,21 +88,17 @@ void Checker::checkOp(Operation *op) {
   if (isa_and_nonnull<AutoparDialect>(op->getDialect()) || isa<func::ReturnOp>(op))
     return;
   StringRef name = op->getName().getStringRef();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    // Bounds of loops that have been unrolled.
-    if (constant->use_empty())
-      return;
-    if (isa<TensorType>(constant.getType()))
-      return refuse(op, "'arith.constant' of a tensor is not supported",
-                    "write autopar.constant dense<...> : " + toString(constant.getType()));
-    return refuse(*constant->getUsers().begin(),
-                  "'" + (*constant->getUsers().begin())->getName().getStringRef() + "' on a scalar is not supported",
-                  "scalars, such as an induction variable, may only be bounds of loops; compute on tensors");
+  if (isa<arith::ConstantOp>(op)) {
+    Type type = op->getResult(0).getType();
+    // A scalar was the bound of a loop. What else uses it is refused there.
+    if (isa<ShapedType>(type))
+      refuse(op, "'arith.constant' of a tensor is not supported", "write autopar.constant dense<...> : " + toString(type));
+    return;
   }
-  if (isa<arith::ArithDialect>(op->getDialect()) && llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
-    return refuse(op, "'" + name + "' on scalars is not supported",
+  if (llvm::any_of(op->getOperandTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); }))
+    return refuse(op, "'" + name + "' on a scalar is not supported",
                   "scalars, such as an induction variable, may only be bounds of loops; compute on tensors");
-  if (isa<scf::SCFDialect>(op->getDialect()))
+  if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
     return refuse(op, "'" + name + "' is not supported", "repeat with scf.for and constant bounds, choose with autopar.select");
   refuse(op, "'" + name + "' is not supported", "a function consists of ops of the autopar dialect, func.call and scf.for");
 }

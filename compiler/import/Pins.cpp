@@ -16,6 +16,6 @@ void mlir::autopar::inheritPin(Operation *outer, Operation *inner) {
     return;
   if (auto task = dyn_cast<SyntheticTaskOp>(inner); task && task.getDeviceAttr())
     return;
-  if (isa<AutoparDialect, scf::SCFDialect>(inner->getDialect()) || isa<func::CallOp>(inner))
+  if (isa_and_nonnull<AutoparDialect, scf::SCFDialect>(inner->getDialect()) || isa<func::CallOp>(inner))
     inner->setDiscardableAttr(name, pin);
 }
