@@ -1,0 +1,90 @@
+// lld in a child process.
+
+#include "compiler/codegen/Linker.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+LLD_HAS_DRIVER(elf)
+
+using namespace mlir::autopar;
+
+namespace {
+constexpr llvm::StringLiteral linkerFlag = "--autopar-run-linker";
+constexpr unsigned linkerSeconds = 600;
+
+llvm::Error linkError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+/// Where libm is, in the order of the distributions' habits.
+std::string findLibm() {
+  for (llvm::StringRef path : {"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6"})
+    if (llvm::sys::fs::exists(path))
+      return path.str();
+  return {};
+}
+} // namespace
+
+std::optional<int> mlir::autopar::maybeRunLinker(int argc, char **argv) {
+  if (argc < 2 || argv[1] != linkerFlag)
+    return std::nullopt;
+  std::vector<const char *> arguments = {"ld.lld"};
+  arguments.insert(arguments.end(), argv + 2, argv + argc);
+  const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
+  lld::Result result = lld::lldMain(arguments, llvm::outs(), llvm::errs(), drivers);
+  return result.retCode;
+}
+
+llvm::Expected<std::string> mlir::autopar::linkSharedObject(llvm::ArrayRef<std::string> objects) {
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("autopar-link", folder))
+    return linkError("cannot make a temporary folder: " + error.message() + "; set TMPDIR to a writable folder");
+  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
+  auto pathOf = [&](const llvm::Twine &name) {
+    llvm::SmallString<128> path = folder;
+    llvm::sys::path::append(path, name);
+    return std::string(path);
+  };
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  std::vector<std::string> arguments = {program,      linkerFlag.str(),  "-shared", "-z",         "now", "-z", "defs",
+                                        "--hash-style=gnu", "--strip-debug", "--threads=1"};
+  for (size_t number = 0; number < objects.size(); ++number) {
+    std::string path = pathOf(llvm::Twine(number) + ".o");
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    stream << objects[number];
+    stream.close();
+    if (error || stream.has_error()) {
+      stream.clear_error();
+      return linkError("cannot write '" + path + "': the disk may be full; set TMPDIR to another folder");
+    }
+    arguments.push_back(path);
+  }
+  std::string output = pathOf("kernels.so"), messages = pathOf("messages");
+  // Allowed to be absent: then an undefined symbol says so.
+  if (std::string libm = findLibm(); !libm.empty())
+    llvm::append_range(arguments, std::initializer_list<std::string>{"--as-needed", libm});
+  llvm::append_range(arguments, std::initializer_list<std::string>{"-o", output});
+
+  std::vector<llvm::StringRef> references(arguments.begin(), arguments.end());
+  std::string error;
+  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(messages),
+                                                llvm::StringRef(messages)};
+  int status = llvm::sys::ExecuteAndWait(program, references, std::nullopt, redirects, linkerSeconds,
+                                         /*MemoryLimit=*/0, &error);
+  if (status != 0) {
+    auto text = llvm::MemoryBuffer::getFile(messages);
+    llvm::StringRef said = text ? (*text)->getBuffer().trim() : llvm::StringRef();
+    return linkError("the kernels cannot be linked: " + (said.empty() ? llvm::StringRef(error) : said));
+  }
+  auto image = llvm::MemoryBuffer::getFile(output);
+  if (!image)
+    return linkError("the linker left no output in '" + output + "'");
+  return (*image)->getBuffer().str();
+}
