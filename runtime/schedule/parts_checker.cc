@@ -17,8 +17,6 @@ absl::Status Bad(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-// ------------------------------------------------------------------------------------------------------
-
 absl::Status CheckMatmul(const std::string& name, const Kernel& kernel) {
   const MatmulParams& p = kernel.matmul;
   if (kernel.reads < 2 || kernel.writes != 1) {
@@ -81,7 +79,8 @@ absl::Status CheckKernel(const Schedule& schedule, const Kernel& kernel) {
     if (code.symbol.empty() || code.symbol.find('\0') != std::string::npos)
       return Bad(name, " has a code without a symbol");
   }
-  if (kernel.kind == KernelKind::kNative && kernel.codes.empty())
+  // One without tiles (empty tensors) is never called.
+  if (kernel.kind == KernelKind::kNative && kernel.codes.empty() && kernel.tile_count != 0)
     return Bad(name, " is native and has no code");
   if (kernel.kind == KernelKind::kSynthetic && !kernel.codes.empty())
     return Bad(name, " is synthetic and has code");

@@ -99,7 +99,7 @@ struct Kernel {
   int64_t tile_count = 1;  // 0: nothing to do (empty tensors): the command still orders
   uint32_t reads = 0, writes = 0, scratch = 0;   // operand counts; every launch must match
   std::vector<uint64_t> operand_bytes;           // bytes each operand must have, reads then writes then scratch
-  std::vector<KernelCode> codes;                 // native: at least one; matmul: the epilogue's, if any
+  std::vector<KernelCode> codes;                 // native: at least one, but for tile_count 0; matmul: the epilogue's, if any
   MatmulParams matmul;
   bool spin = false;  // synthetic: burn the core instead of sleeping
   uint64_t seed = 0;  // synthetic: mixed into the result bytes

@@ -12,10 +12,9 @@ namespace autopar {
 // Most streams of one function: bounds the vector clocks that a small file can ask for.
 inline constexpr size_t kMaxStreams = 4096;
 
-// The parts that it names must have passed CheckScheduleParts.
 // Ports, spaces, streams, regions, and every command by itself: ids, operand counts and sizes,
 // devices; each event is recorded once and waited for only later in issue order; token edges lead
-// forward.
+// forward. The schedule must have passed CheckScheduleParts.
 absl::Status CheckFunctionStructure(const Schedule& schedule, const Function& function,
                                     uint64_t constants_bytes);
 

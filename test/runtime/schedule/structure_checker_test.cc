@@ -67,6 +67,15 @@ TEST(ScheduleChecker, KernelsAreChecked) {
   EXPECT_REFUSED("synthetic and has code", s.kernels[kSyntheticKernel].codes = s.kernels[kAddKernel].codes);
 }
 
+// Empty tensors: the launch only orders.
+TEST(ScheduleChecker, NativeKernelWithoutTilesNeedsNoCode) {
+  EXPECT_EQ(MessageOf([](Schedule& s, Function&) {
+              s.kernels[kAddKernel].codes.clear();
+              s.kernels[kAddKernel].tile_count = 0;
+            }),
+            "accepted");
+}
+
 TEST(ScheduleChecker, MatmulSizesMustFitTheOperands) {
   EXPECT_REFUSED("left factor has 256 bytes, not 1 x 16 x 8", s.kernels[kMatmulKernel].matmul.m = 16);
   EXPECT_REFUSED("right factor has 256 bytes, not 1 x 8 x 9", s.kernels[kMatmulKernel].matmul.n = 9);
