@@ -158,9 +158,11 @@ private:
     for (auto [number, id] : llvm::enumerate(function.returned))
       ResultOp::create(builder, func.getLoc(), number, "", nameOf(function.values[id].device),
                        function.values[id].value.getType());
-    for (auto [number, constant] : llvm::enumerate(function.constants))
+    for (uint32_t number = 0; number < function.constants.size(); ++number) {
+      ConstantOp constant = function.constants[number];
       if (!constant.getResult().use_empty())
         DataOp::create(builder, constant.getLoc(), number, constant.getValue());
+    }
     std::vector<int64_t> arenaBytes(machine.devices.size(), -1);
     auto cover = [&](BufferAttr buffer) {
       DeviceId device = machine.FindDevice({buffer.getDevice().data(), buffer.getDevice().size()});
