@@ -237,5 +237,19 @@ TEST(MachineFile, EveryTruncationIsRefused) {
   }
 }
 
+TEST(MachineFile, EveryByteChangeIsRefusedOrGivesASoundMachine) {
+  const std::string text = PrintMachine(ParseMachine(kExample).value());
+  for (size_t at = 0; at < text.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      const absl::StatusOr<Machine> machine = ParseMachine(changed);
+      if (!machine.ok()) continue;
+      EXPECT_TRUE(CheckMachine(*machine).ok());
+      EXPECT_EQ(PrintMachine(ParseMachine(PrintMachine(*machine)).value()), PrintMachine(*machine));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace autopar
