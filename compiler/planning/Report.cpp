@@ -278,11 +278,15 @@ std::string size(uint64_t bytes) {
   return text;
 }
 
+std::string count(uint64_t number, StringRef noun) {
+  return (Twine(number) + " " + noun + (number == 1 ? "" : "s")).str();
+}
+
 void printText(raw_ostream &os, const Figures &figures) {
-  os << "function " << figures.function << ": " << figures.tasks << " tasks, " << figures.transfers
-     << " transfers of " << size(figures.transferBytes);
+  os << "function " << figures.function << ": " << count(figures.tasks, "task") << ", "
+     << count(figures.transfers, "transfer") << " of " << size(figures.transferBytes);
   if (figures.waits)
-    os << ", " << *figures.waits << " waits";
+    os << ", " << count(*figures.waits, "wait");
   os << "\n  predicted " << duration(figures.makespanNs) << " (planner " << figures.planner
      << "); best single device, one stream " << duration(figures.serialNs);
   if (figures.makespanNs > 0 && figures.serialNs > 0)
@@ -298,8 +302,8 @@ void printText(raw_ostream &os, const Figures &figures) {
     double load = figures.makespanNs > 0 ? 100 * static_cast<double>(device.busyNs) /
                                                static_cast<double>(figures.makespanNs)
                                          : 0;
-    os << "  " << device.name << llvm::format(": busy %.1f %%, ", load) << device.streams
-       << " streams";
+    os << "  " << device.name << llvm::format(": busy %.1f %%, ", load)
+       << count(device.streams, "stream");
     if (device.memory)
       os << ", " << size(device.memory->peakBytes) << " of memory";
     os << "\n";
