@@ -123,10 +123,12 @@ class DeviceSession {
 class CopyEngines;
 
 struct DeviceSessionOptions {
+  DeviceId device;
   const Schedule* schedule = nullptr;  // outlives the session
   CopyEngines* engines = nullptr;      // outlives the session
   std::vector<Stream> streams{};       // every stream of this device that any function uses
-  uint32_t all_streams = 0;            // of all devices in the session: they compete for the cores
+  // Of all devices in the session: they compete for the cores.
+  uint32_t compute_streams = 0, copy_streams = 0;
   uint64_t delay_seed = 0;             // != 0: random delays before commands
 };
 

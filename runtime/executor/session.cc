@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
+#include "runtime/device/host/affinity.h"
 #include "runtime/device/host/copy_engines.h"
 #include "runtime/executor/function_binding.h"
 #include "runtime/executor/poison.h"
@@ -18,7 +19,8 @@
 namespace autopar {
 namespace {
 
-// Looks for the end of a call, with a pause between them, before the caller's thread sleeps.
+// Looks for the end of a call, with a pause between them, before the caller's thread sleeps: only if
+// it takes no stream's core meanwhile.
 constexpr int kCallerSpins = 1000;
 
 using StreamKey = std::tuple<DeviceId, StreamKind, uint32_t>;
@@ -103,6 +105,7 @@ struct Session::Impl {
   std::map<std::string, std::unique_ptr<FunctionBinding>, std::less<>> functions;
   std::map<std::string, std::vector<PoisonedArena>, std::less<>> poison;
   uint32_t next_base = 0;
+  int caller_spins = 0;
   std::atomic<bool> busy{false};
   std::vector<CommandTiming> timings;
   int64_t elapsed_ns = 0;
@@ -180,12 +183,19 @@ absl::Status Session::Impl::OpenDevices() {
   for (const Function& function : loaded.schedule().functions) {
     for (const Stream& stream : function.streams) streams.emplace(KeyOf(stream), stream);
   }
+  uint32_t compute_streams = 0, copy_streams = 0;
+  for (const auto& [key, stream] : streams) {
+    (stream.kind == StreamKind::kCompute ? compute_streams : copy_streams) += 1;
+  }
+  caller_spins = compute_streams < HostCores().size() ? kCallerSpins : 0;
   resources.devices.resize(loaded.devices.size());
   for (size_t i = 0; i < loaded.devices.size(); ++i) {
     if (loaded.backends[i] == nullptr) continue;
-    DeviceSessionOptions device_options{.schedule = &loaded.schedule(),
+    DeviceSessionOptions device_options{.device = DeviceId(i),
+                                        .schedule = &loaded.schedule(),
                                         .engines = engines.get(),
-                                        .all_streams = static_cast<uint32_t>(streams.size()),
+                                        .compute_streams = compute_streams,
+                                        .copy_streams = copy_streams,
                                         .delay_seed = options.delay_seed};
     for (const auto& [key, stream] : streams) {
       if (stream.device.index() == i) device_options.streams.push_back(stream);
@@ -267,7 +277,7 @@ void Session::Impl::Execute(const FunctionBinding& binding) {
   for (const auto& part : binding.parts()) part->Start(&call);
   auto finished = [this] { return call.running.load(std::memory_order_seq_cst) == 0; };
   for (int looks = 0; !finished(); ++looks) {
-    if (looks < kCallerSpins) {
+    if (looks < caller_spins) {
       CpuPause();
     } else {
       call.finished.Park(finished);

@@ -32,6 +32,8 @@ class HostKernels {
   // Loads what the kernel needs. FailedPrecondition if the processor lacks a feature of every code
   // that the kernel has. While a program is loaded, one thread at a time.
   absl::StatusOr<const HostKernel*> Prepare(KernelId id);
+  // A kernel that was prepared, or null. Any thread, after the last Prepare.
+  const HostKernel* Find(KernelId id) const { return kernels_[id.index()].get(); }
   const MatmulLibrary& matmuls() const { return matmuls_; }
 
  private:

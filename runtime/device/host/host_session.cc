@@ -12,8 +12,8 @@
 namespace autopar {
 namespace {
 
-// Looks at a condition, with a pause between them, before a thread sleeps: tens of microseconds
-// where every thread has a core, next to nothing where others wait for this one's.
+// Looks at a condition before a thread sleeps: about 0.1 ms where every thread has a core, next to
+// nothing where others wait for this one's.
 constexpr int kSpinsAlone = 4000;
 constexpr int kSpinsCrowded = 40;
 
@@ -37,6 +37,32 @@ class HostFunction : public DeviceFunction {
 bool IsEmulated(const Schedule& schedule, const Stream& stream) {
   return stream.kind == StreamKind::kCopy && stream.link.valid() &&
          schedule.machine.links[stream.link.index()].emulated;
+}
+
+// Whether any launch on the device can be dealt over threads.
+bool HasTiledLaunches(const Schedule& schedule, DeviceId device, const HostKernels& kernels) {
+  for (const Function& function : schedule.functions) {
+    for (const Command& command : function.commands) {
+      if (command.kind != CommandKind::kLaunch) continue;
+      if (function.streams[command.stream.index()].device != device) continue;
+      const HostKernel* kernel = kernels.Find(command.kernel);
+      if (kernel != nullptr && kernel->tiles > 1) return true;
+    }
+  }
+  return false;
+}
+
+// Whether a launch takes tens of microseconds at least, going by its size: 4 MFLOP of a product,
+// 256 KiB of anything.
+bool IsLong(const HostKernel& kernel, absl::Span<const Region> regions) {
+  if (kernel.kind == KernelKind::kMatmul) {
+    const MatmulParams& p = kernel.matmul.params;
+    return 2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) *
+               static_cast<double>(p.n) * static_cast<double>(p.k) >= 4e6;
+  }
+  uint64_t bytes = 0;
+  for (const Region& region : regions) bytes += region.rows * region.row_bytes;
+  return bytes >= uint64_t{256} << 10;
 }
 
 }  // namespace
@@ -64,11 +90,14 @@ absl::StatusOr<std::unique_ptr<HostSession>> HostSession::Open(
     const HostDevice& device, const DeviceSessionOptions& options) {
   std::unique_ptr<HostSession> session(new HostSession(device, options));
   const Device& description = device.description();
+  size_t host_cores = HostCores().size();
+  int spins = options.compute_streams <= host_cores ? kSpinsAlone : kSpinsCrowded;
   auto add_worker = [&] {
     uint32_t worker = static_cast<uint32_t>(session->group_.workers.size());
     session->AddThread({.name = absl::StrCat(description.name, ".", worker),
                         .core = device.WorkerCore(worker),
-                        .worker = static_cast<int>(worker)});
+                        .worker = static_cast<int>(worker),
+                        .spins = spins});
   };
   for (const Stream& stream : options.streams) {
     if (stream.kind != StreamKind::kCompute) continue;
@@ -77,24 +106,22 @@ absl::StatusOr<std::unique_ptr<HostSession>> HostSession::Open(
     add_worker();
     entry->second = session->threads_.back().get();
   }
-  // Cores beyond the streams only help; a device that computes nothing needs none.
-  size_t host_cores = HostCores().size();
+  // Cores beyond the streams only help.
   size_t cores = std::min<size_t>(std::max(1u, description.cores), host_cores);
-  if (!session->group_.workers.empty()) {
+  if (cores > 1 && HasTiledLaunches(session->schedule_, options.device, device.kernels())) {
     while (session->group_.workers.size() < cores) add_worker();
-  }
-  if (cores > 1) {
     session->group_.slots = std::make_unique<HostTileSlot[]>(session->group_.workers.size());
   }
+  bool alone = options.compute_streams + options.copy_streams <= host_cores;
   for (const Stream& stream : options.streams) {
     if (stream.kind != StreamKind::kCopy) continue;
     auto [entry, is_new] = session->streams_.try_emplace(StreamKey(stream));
     if (!is_new) continue;
-    session->AddThread({.name = absl::StrCat(description.name, ".copy")});
+    session->AddThread({.name = absl::StrCat(description.name, ".copy"),
+                        .spins = alone ? kSpinsAlone : kSpinsCrowded});
     entry->second = session->threads_.back().get();
   }
-  session->group_.spins = options.all_streams <= host_cores ? kSpinsAlone : kSpinsCrowded;
-  for (auto& thread : session->threads_) thread->Launch();
+  for (auto& thread : session->threads_) AUTOPAR_RETURN_IF_ERROR(thread->Launch());
   absl::Status status;
   for (auto& thread : session->threads_) status.Update(thread->Ready());
   if (!status.ok()) return status;
@@ -159,6 +186,7 @@ absl::StatusOr<std::unique_ptr<DeviceFunction>> HostSession::Prepare(
         hot.op = HostOp::kNothing;
       } else if (SharesTiles(kernel, stream.stream)) {
         hot.op = HostOp::kShared;
+        launch.is_long = IsLong(kernel, command.regions);
       } else if (kernel.kind == KernelKind::kNative) {
         hot.op = HostOp::kNative;
         hot.native = kernel.native;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/device/host/affinity.h"
 #include "runtime/device/host/synthetic.h"
 
@@ -17,6 +20,9 @@ namespace {
 constexpr int64_t kMaxLagNs = 10000000;
 // Looks without a pause between them, for events that are about to happen.
 constexpr int kEagerLooks = 64;
+// What must be left of a launch for a sleeping thread to be worth waking: that takes microseconds, of
+// both threads.
+constexpr int64_t kWorthWakingNs = 15000;
 // Synthetic results are written at this rate at least, at the end of the task's time.
 constexpr uint64_t kFillBytesPerNs = 2;
 
@@ -50,8 +56,14 @@ StreamThread::~StreamThread() {
   thread_.join();
 }
 
-void StreamThread::Launch() {
-  thread_ = std::thread([this] { Main(); });
+absl::Status StreamThread::Launch() {
+  try {
+    thread_ = std::thread([this] { Main(); });
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the system refuses a thread for ", options_.name, ": ", error.what()));
+  }
+  return absl::OkStatus();
 }
 
 void StreamThread::Start(const HostStreamCode* code, CallState* call) {
@@ -91,7 +103,7 @@ void StreamThread::Idle() {
       return;
     } else if (HelpOnce(2)) {
       looks = 0;
-    } else if (looks < group_->spins) {
+    } else if (looks < options_.spins) {
       ++looks;
       CpuPause();
     } else {
@@ -187,15 +199,19 @@ void StreamThread::RunLaunch(const HostLaunch& launch, int64_t tile_begin, int64
 void StreamThread::RunShared(const HostLaunch& launch) {
   HostTileSlot& slot = group_->slots[options_.worker];
   slot.Publish(&launch);
-  int64_t wanted = launch.tiles - 1;
-  for (StreamThread* worker : group_->workers) {
-    if (wanted == 0) break;
-    if (worker == this) continue;
-    worker->bell_.Ring();
-    --wanted;
+  int64_t done = 0;
+  if (launch.is_long) {
+    RingWorkers(launch.tiles - 1);
+  } else {
+    // The first tile shows how long the others will take. Threads that are awake help anyway.
+    int64_t start_ns = NowNs();
+    HostTileSlot::Share share = slot.Take(std::numeric_limits<uint32_t>::max());
+    if (!share.empty()) RunLaunch(launch, share.begin, share.end);
+    done += share.end - share.begin;
+    int64_t left = launch.tiles - 1;
+    if ((NowNs() - start_ns) * left > kWorthWakingNs) RingWorkers(left);
   }
   uint32_t parts = 2 * static_cast<uint32_t>(group_->workers.size());
-  int64_t done = 0;
   for (;;) {
     HostTileSlot::Share share = slot.Take(parts);
     if (share.empty()) break;
@@ -204,11 +220,20 @@ void StreamThread::RunShared(const HostLaunch& launch) {
   }
   slot.Complete(done, launch.tiles, bell_);
   for (int looks = 0; !slot.Done(); ++looks) {
-    if (looks < group_->spins) {
+    if (looks < options_.spins) {
       CpuPause();
     } else {
       bell_.Park([&slot] { return slot.Done(); });
     }
+  }
+}
+
+void StreamThread::RingWorkers(int64_t tiles) {
+  for (StreamThread* worker : group_->workers) {
+    if (tiles == 0) break;
+    if (worker == this) continue;
+    worker->bell_.Ring();
+    --tiles;
   }
 }
 
@@ -246,7 +271,7 @@ void StreamThread::AwaitEvent(Progress& progress, uint32_t target) {
   for (int looks = 0; !progress.Reached(target); ++looks) {
     if (HelpOnce(kParts)) {
       looks = 0;
-    } else if (looks < group_->spins) {
+    } else if (looks < options_.spins) {
       CpuPause();
     } else {
       bell_.Park([&] { return progress.Want(target) || SomeTiles(); });

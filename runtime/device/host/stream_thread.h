@@ -44,7 +44,8 @@ struct HostLaunch {
   const HostKernel* kernel = nullptr;
   void* const* buffers = nullptr;
   int64_t tiles = 0;
-  absl::Span<const Region> regions;  // synthetic, copy
+  bool is_long = false;              // long enough to wake sleeping threads for, by its size
+  absl::Span<const Region> regions;
   int64_t duration_ns = 0;           // synthetic
   LinkId link;                       // copy: valid if its speed is emulated
 };
@@ -84,7 +85,6 @@ struct HostThreadGroup {
   const MatmulLibrary* matmuls = nullptr;
   CopyEngines* engines = nullptr;
   uint64_t delay_seed = 0;
-  int spins = 0;                        // looks at a condition before sleeping
   std::vector<StreamThread*> workers;   // those that take tiles: compute streams and helpers
   std::unique_ptr<HostTileSlot[]> slots;  // by worker; null if tiles are not shared
 };
@@ -93,6 +93,7 @@ struct StreamThreadOptions {
   std::string name{};       // as the system shows it, 15 characters
   int core = -1;            // index into HostCores(), modulo; -1: any
   int worker = -1;          // index into HostThreadGroup::workers; -1: a copy stream
+  int spins = 0;            // looks at a condition, with a pause between them, before sleeping
   uint64_t random_seed = 0;  // of the injected delays
 };
 
@@ -102,8 +103,8 @@ class StreamThread {
   StreamThread(HostThreadGroup* group, StreamThreadOptions options);
   ~StreamThread();  // no call is running
 
-  // Starts the thread; Ready() says how its preparation ended.
-  void Launch();
+  // Starts the thread; Ready(), after a start that went well, says how its preparation ended.
+  absl::Status Launch();
   absl::Status Ready() { return ready_.get_future().get(); }
   // Hands over a list to execute and wakes the thread. The thread is idle.
   void Start(const HostStreamCode* code, CallState* call);
@@ -117,6 +118,7 @@ class StreamThread {
   void RunCommands();
   void RunLaunch(const HostLaunch& launch, int64_t tile_begin, int64_t tile_end);
   void RunShared(const HostLaunch& launch);
+  void RingWorkers(int64_t tiles);
   void RunSynthetic(const HostLaunch& launch);
   void RunCopy(const HostLaunch& launch);
   void AwaitEvent(Progress& progress, uint32_t target);

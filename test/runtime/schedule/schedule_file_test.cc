@@ -193,6 +193,14 @@ TEST(ScheduleFile, MissingCodeSegmentIsRefused) {
   EXPECT_EQ(ReadScheduleBytes(bytes).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// A FlatBuffer cannot grow beyond 2 GiB: the writer says so before it builds one. Takes 2 GB of memory.
+TEST(ScheduleFile, TooManyCommandsForOneFileAreRefused) {
+  if (!WantsFullTests()) GTEST_SKIP() << "only with AUTOPAR_FULL_TESTS set";
+  ScheduleBuilder b;
+  b.schedule().producer.assign(size_t{1} << 31, 'x');
+  EXPECT_EQ(SerializeSchedule(b.schedule()).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 // Constants beyond 2 GiB: sizes and offsets are 64-bit all the way. Takes 5 GB of memory and 2 GB of disk.
 TEST(ScheduleFile, WeightsBeyondTwoGigabytesAreRead) {
   if (!WantsFullTests()) GTEST_SKIP() << "only with AUTOPAR_FULL_TESTS set";
