@@ -30,6 +30,6 @@ forbid runtime/io 'runtime/(machine|schedule|device|executor|trace)/' 'runtime/i
 forbid tools/autopar-run 'mlir/|llvm/|dialect/|compiler/' 'autopar-run is built without MLIR and LLVM'
 forbid compiler/planning 'mlir/|llvm/|dialect/|runtime/(schedule|device|executor|io|trace)/' \
   'the planner is plain C++ over runtime/machine' --exclude=PlanSchedule*.cpp --exclude=Report*.cpp --exclude=Report*.h \
-  --exclude=PlanSchedule*.h --exclude=GraphFromIR*
+  --exclude=FunctionTasks* --exclude=PlanAttr*
 
 exit $status
