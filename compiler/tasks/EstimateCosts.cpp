@@ -8,6 +8,7 @@
 #include "compiler/Passes.h"
 #include "compiler/tasks/CostModel.h"
 #include "compiler/tasks/Profile.h"
+#include "compiler/tasks/VerifyTasks.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/Format.h"
@@ -104,7 +105,8 @@ public:
     if (function.isExternal())
       return;
     FailureOr<::autopar::Machine> machine = getMachine(function);
-    if (failed(machine))
+    // The stage ends here: nothing below changes what verifyTasks looks at.
+    if (failed(machine) || failed(verifyTasks(function)))
       return signalPassFailure();
     std::optional<Profile> measured;
     if (!profile.empty()) {

@@ -88,10 +88,10 @@ TaskOp FormTasks::writeTask(const TaskGroup &group, const DenseMap<Value, Value>
 }
 
 void FormTasks::writeTasks(const TaskGroups &plan, TaskLabels &labels, func::FuncOp function) {
-  SmallVector<Operation *> originals;
+  SmallVector<Operation *> originals, constants;
   for (Operation &op : function.getBody().front())
-    if (isTensorOp(&op) && (!isa<ConstantOp>(op) || isSplatConstant(&op) || op.use_empty()))
-      originals.push_back(&op);
+    if (isTensorOp(&op))
+      (isa<ConstantOp>(op) && !isSplatConstant(&op) ? constants : originals).push_back(&op);
   DenseMap<Value, Value> results;
   results.reserve(plan.groups.size());
   for (const TaskGroup &group : plan.groups)
@@ -101,6 +101,9 @@ void FormTasks::writeTasks(const TaskGroups &plan, TaskLabels &labels, func::Fun
     old.replaceAllUsesWith(value);
   for (Operation *op : llvm::reverse(originals))
     op->erase();
+  for (Operation *op : constants)
+    if (op->use_empty())
+      op->erase();
 }
 
 /// A returned argument, constant or a value that is returned twice gets a task of its own, which hands it on: every result

@@ -96,10 +96,10 @@ static bool holdsTrivially(const Candidate &candidate) {
     return false;
   if (isa<BroadcastOp>(op))
     return !candidate.hasViews && candidate.group.front()->hasTrait<OpTrait::Elementwise>() &&
-           llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::Elementwise>(); });
+           llvm::all_of(candidate.users, [](Operation *user) { return user->hasTrait<OpTrait::Elementwise>(); });
   if (!op->hasTrait<OpTrait::Elementwise>())
     return false;
-  return llvm::all_of(op->getUsers(), [](Operation *user) {
+  return llvm::all_of(candidate.users, [](Operation *user) {
     return user->hasTrait<OpTrait::Elementwise>() || isa<ReduceOp, ArgmaxOp, SoftmaxOp, ReshapeOp>(user);
   });
 }

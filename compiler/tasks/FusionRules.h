@@ -33,6 +33,7 @@ private:
 /// An op that might join a group which holds all its users, or a copy of which might.
 struct Candidate {
   Operation *op;
+  ArrayRef<Operation *> users;      ///< those in the group
   ArrayRef<Operation *> group;      ///< the group's ops, its root first
   ArrayRef<Value> groupOperands;    ///< what the group needs from outside; the op's result among it
   double groupNs;                   ///< the group's computation

@@ -54,7 +54,8 @@ private:
   static bool takesPart(Operation *op) { return op && isTensorOp(op) && !isResidentConstant(op); }
   Users usersOf(Operation *op) const;
   void place(Operation *op);
-  bool isRepeatedIn(Operation *op, const OpenGroup &group) const;
+  static SmallVector<Operation *> usersIn(const OpenGroup &group, Operation *op);
+  static bool isRepeatedIn(const OpenGroup &group, Operation *op, ArrayRef<Operation *> users);
   void take(Operation *op, OpenGroup &group);
   bool canJoin(Operation *op, const OpenGroup &group, bool asCopy) const;
   void join(Operation *op, unsigned group);
@@ -121,7 +122,7 @@ void Grouping::place(Operation *op) {
   if (users.groups.empty() && !users.outside)
     return; // unused
   bool sinks = isSplatConstant(op);
-  bool repeats = sinks || (fuse && isCheapToRepeat(op, estimates));
+  bool repeats = sinks || (fuse && !getPin(op) && isCheapToRepeat(op, estimates));
   bool single = users.groups.size() == 1 && !users.outside;
   if (!repeats && !single)
     return open(op);
@@ -148,30 +149,44 @@ bool Grouping::canJoin(Operation *op, const OpenGroup &group, bool asCopy) const
       ++operands;
   if (operands > maxTaskOperands)
     return false;
+  SmallVector<Operation *> users = usersIn(group, op);
   Candidate candidate{op,
+                      users,
                       group.ops,
                       group.operands,
                       group.computeNs,
                       group.elements,
-                      isRepeatedIn(op, group),
+                      isRepeatedIn(group, op, users),
                       group.hasViews,
                       getPin(op),
                       group.pin};
   return pinsAgree(candidate, estimates) && kernelHolds(candidate) && (asCopy || isWorthFusing(candidate, estimates));
 }
 
+/// The group's own users of an op. An op may have a hundred thousand others.
+SmallVector<Operation *> Grouping::usersIn(const OpenGroup &group, Operation *op) {
+  if (op->hasOneUse())
+    return {*op->user_begin()};
+  SmallVector<Operation *> users;
+  for (Operation *member : group.ops)
+    if (llvm::is_contained(member->getOperands(), op->getResult(0)))
+      users.push_back(member);
+  return users;
+}
+
 /// A broadcast that makes elements stands between the op and the group's root: the kernel computes it more than once.
-bool Grouping::isRepeatedIn(Operation *op, const OpenGroup &group) const {
-  return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    if (group.repeated.contains(user))
-      return true;
-    return isa<BroadcastOp>(user) && llvm::is_contained(group.ops, user) &&
-           elementCount(user->getResult(0).getType()) > elementCount(op->getResult(0).getType());
+bool Grouping::isRepeatedIn(const OpenGroup &group, Operation *op, ArrayRef<Operation *> users) {
+  return llvm::any_of(users, [&](Operation *user) {
+    return group.repeated.contains(user) ||
+           (isa<BroadcastOp>(user) &&
+            elementCount(user->getResult(0).getType()) > elementCount(op->getResult(0).getType()));
   });
 }
 
 /// What joining and opening share.
 void Grouping::take(Operation *op, OpenGroup &group) {
+  if (!group.pin && (group.ops.empty() || !isSplatConstant(op)))
+    group.pin = getPin(op);
   group.ops.push_back(op);
   groupsOf[op].push_back(&group - open_.data());
   if (isSplatConstant(op))
@@ -180,13 +195,13 @@ void Grouping::take(Operation *op, OpenGroup &group) {
   group.hasViews |= isa<ReshapeOp, TransposeOp, SliceOp>(op);
   group.computeNs += estimates.computeNs(op);
   group.elements = std::max(group.elements, elementCount(op->getResult(0).getType()));
-  if (!group.pin)
-    group.pin = getPin(op);
 }
 
 void Grouping::join(Operation *op, unsigned index) {
   OpenGroup &group = open_[index];
-  if (!isSplatConstant(op) && isRepeatedIn(op, group))
+  if (isSplatConstant(op))
+    return take(op, group);
+  if (isRepeatedIn(group, op, usersIn(group, op)))
     group.repeated.insert(op);
   take(op, group);
   llvm::erase(group.operands, op->getResult(0));

@@ -2,16 +2,41 @@
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace mlir::autopar;
 
+static StringAttr labelOf(Operation *op) {
+  if (auto task = dyn_cast<TaskOp>(op))
+    return task.getLabelAttr();
+  if (auto task = dyn_cast<SyntheticTaskOp>(op))
+    return task.getLabelAttr();
+  return {};
+}
+
+static void setLabel(Operation *op, StringAttr label) {
+  if (auto task = dyn_cast<TaskOp>(op))
+    task.setLabelAttr(label);
+  else
+    cast<SyntheticTaskOp>(op).setLabelAttr(label);
+}
+
 TaskLabels::TaskLabels(func::FuncOp function) {
-  for (Operation &op : function.getBody().front()) {
-    if (auto task = dyn_cast<TaskOp>(op))
-      taken.insert(task.getLabel());
-    else if (auto task = dyn_cast<SyntheticTaskOp>(op))
-      taken.insert(task.getLabel());
+  SmallVector<Operation *> again; // tasks whose label another one has: an unrolled loop makes them
+  for (Operation &op : function.getBody().front())
+    if (StringAttr label = labelOf(&op))
+      if (!taken.insert(label.getValue()).second)
+        again.push_back(&op);
+  llvm::StringMap<unsigned> counts;
+  for (Operation *op : again) {
+    StringRef stem = labelOf(op).getValue();
+    unsigned &count = counts[stem];
+    std::string label;
+    do
+      label = (stem + "_" + Twine(++count)).str();
+    while (!taken.insert(label).second);
+    setLabel(op, StringAttr::get(op->getContext(), label));
   }
 }
 
@@ -32,7 +57,7 @@ std::string TaskLabels::next(ArrayRef<Operation *> ops) {
   unsigned names = 0;
   for (Operation *op : ops) {
     StringRef name = op->getName().stripDialect();
-    if ((isa<ConstantOp, BroadcastOp, ReshapeOp>(op) && op != ops.back()) || name == last)
+    if ((isa<ConstantOp, IotaOp, RandomUniformOp, BroadcastOp, ReshapeOp>(op) && op != ops.back()) || name == last)
       continue;
     last = name;
     if (names++ < mostNames)

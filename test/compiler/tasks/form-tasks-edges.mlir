@@ -105,3 +105,17 @@ func.func @named_place(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = autopar.matmul %a, %a : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32> loc("attention/1")
   return %0 : tensor<4x4xf32>
 }
+
+// Copies of a task, as unrolling makes them, are told apart.
+// CHECK-LABEL: func.func @repeated_labels_are_numbered
+// CHECK: label = "step"
+// CHECK: label = "step_2"
+// CHECK: label = "step_1"
+// CHECK: label = "step_3"
+func.func @repeated_labels_are_numbered(%a: tensor<4xi8>) -> tensor<4xi8> {
+  %0 = autopar.synthetic_task(%a) {label = "step", cost_ns = {cpu = 5.0}} : (tensor<4xi8>) -> tensor<4xi8>
+  %1 = autopar.synthetic_task(%0) {label = "step", cost_ns = {cpu = 5.0}} : (tensor<4xi8>) -> tensor<4xi8>
+  %2 = autopar.synthetic_task(%1) {label = "step_1", cost_ns = {cpu = 5.0}} : (tensor<4xi8>) -> tensor<4xi8>
+  %3 = autopar.synthetic_task(%2) {label = "step", cost_ns = {cpu = 5.0}} : (tensor<4xi8>) -> tensor<4xi8>
+  return %3 : tensor<4xi8>
+}

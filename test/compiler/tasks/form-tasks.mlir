@@ -36,7 +36,7 @@ func.func @diamond_is_one_task(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // A broadcast is an index, not a copy; generators and splat constants have no operands.
 // CHECK-LABEL: func.func @broadcasts_and_generators_fuse
-// CHECK: autopar.task(%[[A:.*]] = %arg0, %[[V:.*]] = %arg1)
+// CHECK: autopar.task(%[[V:.*]] = %arg1, %{{.*}} = %arg0) "add_mul_add_0"
 // CHECK-DAG: autopar.broadcast %[[V]]
 // CHECK-DAG: autopar.constant dense<2.000000e+00>
 // CHECK-DAG: autopar.random_uniform
