@@ -103,11 +103,17 @@ def fan_out(maker, tasks):
 
 
 def layered(maker, tasks):
+    """Every value has a user: what nobody uses would be removed."""
     last = ["%x"]
     for start in range(0, tasks, WIDTH):
         width = min(WIDTH, tasks - start)
-        last = [maker.task(maker.random.sample(last, min(len(last), maker.random.randint(1, 3))))
-                for _ in range(width)]
+        maker.random.shuffle(last)
+        layer = []
+        for i in range(width):
+            first = last[i % len(last)]
+            others = maker.random.sample(last, min(len(last), maker.random.randint(0, 2)))
+            layer.append(maker.task([first] + [value for value in others if value != first]))
+        last = layer + last[width:]
     return maker.join(last)
 
 

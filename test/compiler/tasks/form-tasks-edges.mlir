@@ -45,9 +45,9 @@ func.func @value_returned_twice_is_handed_on(%a: tensor<4xf32>) -> (tensor<4xf32
 }
 
 // CHECK-LABEL: func.func @returned_constants
-// CHECK: %[[C:.*]] = autopar.constant dense<[1, 2]>
 // CHECK: %[[S:.*]] = autopar.task() "constant_0"
 // CHECK-NEXT: autopar.constant dense<7>
+// CHECK: %[[C:.*]] = autopar.constant dense<[1, 2]>
 // CHECK: %[[I:.*]] = autopar.task(%{{.*}} = %[[C]]) "identity_1"
 // CHECK: return %[[S]], %[[I]]
 func.func @returned_constants() -> (tensor<3xi32>, tensor<2xi32>) {
