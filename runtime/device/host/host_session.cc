@@ -128,6 +128,10 @@ absl::StatusOr<std::unique_ptr<HostSession>> HostSession::Open(
   return session;
 }
 
+HostSession::~HostSession() {
+  for (auto& thread : threads_) thread->Stop();
+}
+
 Bell* HostSession::StreamBell(const Stream& stream) {
   return &streams_.at(StreamKey(stream))->bell();
 }

@@ -22,6 +22,8 @@ class HostSession : public DeviceSession {
   static absl::StatusOr<std::unique_ptr<HostSession>> Open(const HostDevice& device,
                                                            const DeviceSessionOptions& options);
 
+  ~HostSession() override;
+
   Bell* StreamBell(const Stream& stream) override;
   absl::StatusOr<std::unique_ptr<DeviceFunction>> Prepare(std::vector<StreamWork> work) override;
 

@@ -49,7 +49,9 @@ uint64_t RegionBytes(const Region& region) { return region.rows * region.row_byt
 StreamThread::StreamThread(HostThreadGroup* group, StreamThreadOptions options)
     : group_(group), options_(std::move(options)), random_(options_.random_seed) {}
 
-StreamThread::~StreamThread() {
+StreamThread::~StreamThread() { Stop(); }
+
+void StreamThread::Stop() {
   if (!thread_.joinable()) return;
   stop_.store(true, std::memory_order_seq_cst);
   bell_.Ring();

@@ -101,11 +101,14 @@ class StreamThread {
  public:
   // `group` outlives the thread and is complete before Launch.
   StreamThread(HostThreadGroup* group, StreamThreadOptions options);
-  ~StreamThread();  // no call is running
+  ~StreamThread();
 
   // Starts the thread; Ready(), after a start that went well, says how its preparation ended.
   absl::Status Launch();
   absl::Status Ready() { return ready_.get_future().get(); }
+  // Ends the thread; no call is running. Threads of one group ring each other's bells: all of them are
+  // stopped before any is destroyed.
+  void Stop();
   // Hands over a list to execute and wakes the thread. The thread is idle.
   void Start(const HostStreamCode* code, CallState* call);
   Bell& bell() { return bell_; }

@@ -1,6 +1,5 @@
 #include "runtime/device/host/synthetic.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace autopar {
@@ -66,13 +65,17 @@ void FillResults(uint64_t digest, absl::Span<const Region> writes, void* const* 
     ForEachRow(writes[r], static_cast<std::byte*>(buffers[r]),
                [&](std::byte* bytes, uint64_t count, uint64_t position) {
                  uint64_t at = 0;
-                 while (at < count) {
+                 auto one_byte = [&] {
                    uint64_t where = position + at;
-                   uint64_t bits = word(where / 8) >> (where % 8 * 8);
-                   uint64_t piece = std::min<uint64_t>(8 - where % 8, count - at);
-                   std::memcpy(bytes + at, &bits, piece);
-                   at += piece;
+                   bytes[at] = static_cast<std::byte>(word(where / 8) >> (where % 8 * 8));
+                   ++at;
+                 };
+                 while (at < count && (position + at) % 8 != 0) one_byte();
+                 for (; at + 8 <= count; at += 8) {
+                   uint64_t bits = word((position + at) / 8);
+                   std::memcpy(bytes + at, &bits, sizeof bits);
                  }
+                 while (at < count) one_byte();
                });
   }
 }
