@@ -107,8 +107,8 @@ def Autopar_LaunchOp : Autopar_InSchedule<"launch"> {
   let results = (outs Optional<Autopar_TokenType>:$done);
   let assemblyFormat = [{
     $kernel `on` custom<Stream>($stream) $label `at` $start_ns `to` $finish_ns (`for` $duration_ns^)?
-    `reads` custom<Buffers>($reads) `writes` custom<Buffers>($writes) `scratch` custom<Buffers>($scratch)
-    (`after` `(` $after^ `)`)? attr-dict (`->` type($done)^)?
+    `reads` `` custom<Buffers>($reads) `writes` `` custom<Buffers>($writes) `scratch` `` custom<Buffers>($scratch)
+    (`after` `` `(` $after^ `)`)? attr-dict (`->` type($done)^)?
   }];
 }
 
@@ -119,7 +119,7 @@ def Autopar_CopyOp : Autopar_InSchedule<"copy"> {
   let results = (outs Optional<Autopar_TokenType>:$done);
   let assemblyFormat = [{
     `on` custom<Stream>($stream) $label `at` $start_ns `to` $finish_ns custom<Buffer>($source) `to`
-    custom<Buffer>($target) (`after` `(` $after^ `)`)? attr-dict (`->` type($done)^)?
+    custom<Buffer>($target) (`after` `` `(` $after^ `)`)? attr-dict (`->` type($done)^)?
   }];
 }
 

@@ -1,7 +1,7 @@
 #include "compiler/memory/MemoryPlan.h"
 
 #include "compiler/MachineAttr.h"
-#include "llvm/ADT/MapVector.h"
+#include "compiler/codegen/KernelShape.h"
 
 using namespace mlir;
 using namespace mlir::autopar;
@@ -46,6 +46,11 @@ std::vector<uint64_t> mlir::autopar::scratchBytes(Operation *op, const ::autopar
   if (auto task = dyn_cast<SyntheticTaskOp>(op))
     if (auto bytes = lookUpForDevice(task.getMemoryBytesAttr(), device); bytes && *bytes >= 1)
       return {static_cast<uint64_t>(*bytes)};
+  if (auto task = dyn_cast<TaskOp>(op)) {
+    FailureOr<KernelShape> shape = classifyKernel(*task.getBodyBlock());
+    if (succeeded(shape) && shape->scratchBytes > 0) // what is no kernel is refused by OutlineKernels
+      return {shape->scratchBytes};
+  }
   return {};
 }
 
@@ -213,7 +218,7 @@ struct Analysis {
   }
 };
 
-constexpr uint32_t maxExactBuffers = 512;
+constexpr uint32_t maxExactBuffers = 256;
 
 } // namespace
 

@@ -58,7 +58,7 @@ std::vector<uint64_t> scratchBytes(Operation *task, const ::autopar::Device &dev
 FailureOr<MemoryPlan> planMemory(const PlacedFunction &function, const ::autopar::Machine &machine);
 
 /// Figures of the report, by device, of a function after the stage memory: the arena, and a lower bound for it (the
-/// largest set of buffers live together, exact up to 512 buffers).
+/// largest set of buffers live together, exact up to 256 buffers).
 struct MemoryStats {
   uint64_t peakBytes = 0, peakLowerBoundBytes = 0;
 };

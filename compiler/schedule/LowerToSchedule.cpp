@@ -90,6 +90,8 @@ public:
         continue;
       if (isa<RecordOp, WaitOp>(op)) {
         builder.clone(op);
+        if (auto wait = dyn_cast<WaitOp>(op); wait && wait.getReason() == WaitReason::capacity)
+          capacity.push_back(recorders.lookup(wait.getEvent()));
         continue;
       }
       LogicalResult added = isa<TransferOp>(op) ? addCopy(command) : addLaunch(command);
@@ -133,12 +135,23 @@ private:
     return success();
   }
 
-  /// Commands whose end is waited for by what reads no bytes of theirs: tokens and empty values.
+  /// Commands whose end is waited for by what reads no bytes of theirs: for tokens, empty values and capacity. These
+  /// orders go into the schedule as such, so that the checker proves them.
   void findSignals() {
     signals.assign(function.commands.size(), false);
     for (uint32_t operand : function.operandValues)
       if (isMereOrder(function.values[operand]))
         signals[function.values[operand].producer] = true;
+    uint32_t command = PlacedFunction::none;
+    for (Operation &op : function.func.getBody().front()) {
+      if (auto record = dyn_cast<RecordOp>(op))
+        recorders[record.getEvent()] = command;
+      else if (auto wait = dyn_cast<WaitOp>(op); wait && wait.getReason() == WaitReason::capacity) {
+        if (auto recorder = recorders.find(wait.getEvent()); recorder != recorders.end())
+          signals[recorder->second] = true;
+      } else if (isa<TaskOp, SyntheticTaskOp, TransferOp>(op))
+        ++command; // from none to 0, ...
+    }
   }
   static bool isMereOrder(const PlacedFunction::ValueInfo &value) {
     return value.producer != PlacedFunction::none && value.bytes == 0;
@@ -172,6 +185,12 @@ private:
     for (auto [id, buffer] : llvm::enumerate(buffers))
       if (buffer && function.values[id].kind == ValueKind::computed)
         cover(buffer);
+    for (uint32_t id = 0; id < function.commands.size(); ++id)
+      for (uint32_t operand : function.operands(id))
+        if (isEmptyTensor(function.values[operand])) {
+          int64_t &bytes = arenaBytes[sourceDevice(function.commands[id]).index()];
+          bytes = std::max<int64_t>(bytes, 0);
+        }
     for (const PlacedFunction::Command &command : function.commands)
       if (ArrayAttr scratch = getScratch(command.op))
         for (BufferAttr buffer : scratch.getAsRange<BufferAttr>())
@@ -181,17 +200,30 @@ private:
         ArenaOp::create(builder, func.getLoc(), nameOf(DeviceId(device)), bytes);
   }
 
-  /// The buffer of operand `number`; a constant's is on the command's own device.
+  /// Where a command reads.
+  DeviceId sourceDevice(const PlacedFunction::Command &command) const {
+    return command.link.valid() ? machine.links[command.link.index()].from : command.device;
+  }
+  static bool isEmptyTensor(const PlacedFunction::ValueInfo &value) {
+    return value.bytes == 0 && (value.kind == ValueKind::argument || value.kind == ValueKind::computed);
+  }
+
+  /// The buffer of operand `number`. A constant, or an empty tensor, is on the command's own device.
   BufferAttr operandBuffer(uint32_t command, uint32_t number, DeviceId device) const {
     uint32_t id = function.operands(command)[number];
     const PlacedFunction::ValueInfo &value = function.values[id];
     if (value.kind == ValueKind::constant)
       return BufferAttr::get(context, SpaceKind::constant, value.number, nameOf(device), 0, value.bytes);
+    if (isEmptyTensor(value))
+      return BufferAttr::get(context, SpaceKind::arena, 0, nameOf(device), 0, 0);
     return buffers[id];
   }
 
-  SmallVector<Value> orderOnly(uint32_t command) const {
+  SmallVector<Value> orderOnly(uint32_t command) {
     SmallVector<Value> after;
+    for (uint32_t before : capacity)
+      after.push_back(done[before]);
+    capacity.clear();
     for (uint32_t operand : function.operands(command))
       if (isMereOrder(function.values[operand])) {
         Value token = done[function.values[operand].producer];
@@ -259,7 +291,7 @@ private:
         builder, transfer.getLoc(), doneType(id), streams[graph.graph.commands[id].stream],
         builder.getStringAttr(label + " to " + transfer.getTo()), builder.getI64IntegerAttr(command.startNs),
         builder.getI64IntegerAttr(command.finishNs),
-        operandBuffer(id, 0, machine.links[command.link.index()].from), buffers[function.results(id).first],
+        operandBuffer(id, 0, sourceDevice(command)), buffers[function.results(id).first],
         orderOnly(id));
     done[id] = copy.getDone();
     return success();
@@ -291,6 +323,8 @@ private:
   std::vector<BufferAttr> buffers; // by value
   std::vector<bool> signals;       // by command
   std::vector<Value> done;         // by command: its token, if it signals
+  DenseMap<uint64_t, uint32_t> recorders; // by event: the command before its record
+  std::vector<uint32_t> capacity;         // commands that the next one waits for because of capacity
 };
 
 class LowerToSchedule : public mlir::autopar::impl::LowerToSchedulePassBase<LowerToSchedule> {

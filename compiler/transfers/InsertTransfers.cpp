@@ -1,6 +1,7 @@
 // Reads: placements. Writes: autopar.transfer, and rewires the operands of tasks and the function's results to the copies.
 #include "compiler/MachineAttr.h"
 #include "compiler/Passes.h"
+#include "compiler/planning/PlanAttr.h"
 #include "compiler/transfers/PlacedFunction.h"
 #include "compiler/transfers/TransferPlan.h"
 
@@ -64,6 +65,8 @@ public:
       reportUnreachable(*function, *machine, demand, uses, *plan.unreachableUse);
       return signalPassFailure();
     }
+    if (std::optional<PlanAttr> planned = getPlan(func))
+      adoptTimes(demand, *planned, plan);
     apply(*function, *machine, demand, plan, uses);
 
     FailureOr<PlacedFunction> rewritten = readPlacedFunction(func, *machine);
@@ -94,11 +97,33 @@ private:
       if (command.link.valid())
         continue; // a transfer that was there before: a resumed program
       for (auto [number, value] : llvm::enumerate(function.operands(id)))
-        add(command.op->getOpOperand(number), value, command.device, command.startNs);
+        if (function.values[value].bytes > 0) // nothing to copy: an order at most
+          add(command.op->getOpOperand(number), value, command.device, command.startNs);
     }
     Operation *result = function.func.getBody().front().getTerminator();
     for (auto [number, value] : llvm::enumerate(function.returned))
       add(result->getOpOperand(number), value, function.resultDevice[number], endNs);
+  }
+
+  /// The planner has booked the same transfers together with the tasks: its times are the better ones, if the program is
+  /// still the planner's.
+  static void adoptTimes(const TransferDemand &demand, const PlanAttr &planned, TransferPlan &plan) {
+    DenseMap<std::pair<int64_t, int64_t>, const int64_t *> byTarget; // (value, to)
+    ArrayRef<int64_t> numbers = planned.transfers;
+    for (; numbers.size() >= PlanAttr::numbersPerTransfer; numbers = numbers.drop_front(PlanAttr::numbersPerTransfer))
+      byTarget[{numbers[0], numbers[2]}] = numbers.data();
+    TransferPlan adopted = plan;
+    for (PlannedTransfer &transfer : adopted.transfers) {
+      if (demand.values[transfer.value].bytes == 0)
+        continue; // an empty result, which costs the planner nothing
+      const int64_t *found = byTarget.lookup({transfer.value, transfer.to.value});
+      if (!found || found[1] != transfer.from.value || found[3] < demand.values[transfer.value].readyNs ||
+          found[4] < found[3])
+        return;
+      transfer.startNs = found[3];
+      transfer.finishNs = found[4];
+    }
+    plan = std::move(adopted);
   }
 
   static void reportUnreachable(const PlacedFunction &function, const Machine &machine,

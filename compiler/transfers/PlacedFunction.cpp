@@ -219,7 +219,7 @@ LogicalResult mlir::autopar::verifyResidence(const PlacedFunction &function, con
       device = machine.links[command.link.index()].from;
     for (auto [number, operand] : llvm::enumerate(function.operands(id))) {
       const PlacedFunction::ValueInfo &value = function.values[operand];
-      bool resident = value.kind == ValueKind::token || !value.device.valid() || value.device == device;
+      bool resident = value.bytes == 0 || !value.device.valid() || value.device == device;
       if (!resident)
         return command.op->emitOpError() << "runs on '" << machine.devices[device.index()].name
                                          << "' but its operand " << number << " lives on '"

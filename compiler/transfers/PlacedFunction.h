@@ -60,8 +60,8 @@ struct PlacedFunction {
 /// and fails where that is not so. `autopar.record` and `autopar.wait` are passed over.
 FailureOr<PlacedFunction> readPlacedFunction(func::FuncOp func, const ::autopar::Machine &machine);
 
-/// Checks that every operand of a task and every result lives on its device, and that no command starts before its
-/// operands are there in op order. Emits errors.
+/// Checks that every operand of a task or transfer, tokens and empty tensors excepted, and every result live on their
+/// device. Emits errors.
 LogicalResult verifyResidence(const PlacedFunction &function, const ::autopar::Machine &machine);
 
 /// Bytes of a value: dense, i1 as one byte; 0 for a token. Nothing if they exceed 2^62.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/memory/OnlinePacking.h"
+#include "compiler/waits/CapacityOrder.h"
 
 using namespace mlir;
 using namespace mlir::autopar;
@@ -54,7 +55,8 @@ class OrderCollector {
 public:
   OrderCollector(const PlacedFunction &function, const Machine &machine, const CommandGraph &graph,
                  const std::vector<uint32_t> &order)
-      : function(function), machine(machine), happens(graph, order), times(graph, happens, order) {}
+      : function(function), machine(machine), graph(graph), order(order), happens(graph, order),
+        times(graph, happens, order) {}
 
   FailureOr<std::vector<OrderEdge>> run() {
     for (uint32_t id = 0; id < function.commands.size(); ++id)
@@ -66,6 +68,7 @@ public:
       }
     if (failed(readBuffers()) || failed(addReuse()))
       return failure();
+    addCapacity();
     return std::move(edges);
   }
 
@@ -147,8 +150,28 @@ private:
     return success();
   }
 
+  void addCapacity() {
+    std::vector<CapacityUse> uses;
+    for (uint32_t id : order) {
+      const PlacedFunction::Command &command = function.commands[id];
+      if (command.link.valid())
+        continue;
+      DictionaryAttr shares;
+      if (auto task = dyn_cast<TaskOp>(command.op))
+        shares = task.getOccupancyAttr();
+      else
+        shares = cast<SyntheticTaskOp>(command.op).getOccupancyAttr();
+      uint32_t device = command.device.index();
+      uses.push_back({id, device, lookUpForDevice(shares, machine.devices[device]).value_or(1.0)});
+    }
+    std::vector<OrderEdge> capacity = orderByCapacity(graph, uses, machine.devices.size());
+    edges.insert(edges.end(), capacity.begin(), capacity.end());
+  }
+
   const PlacedFunction &function;
   const Machine &machine;
+  const CommandGraph &graph;
+  const std::vector<uint32_t> &order;
   HappensBefore happens;
   CommandTimes times;
   PlacedBuffers buffers;

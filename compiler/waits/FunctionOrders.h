@@ -7,7 +7,7 @@
 
 namespace mlir::autopar {
 
-/// Data and token edges; and, where two buffers of an arena share bytes, from every last use of the earlier one to the
+/// Data and token edges; those of the devices' capacity; and, where two buffers of an arena share bytes, from every last use of the earlier one to the
 /// definition of the later one. Emits an error and fails where a command has no buffers, or where buffers share bytes
 /// while both are in use. `order` is the issue order.
 FailureOr<std::vector<OrderEdge>> collectOrders(const PlacedFunction &function, const ::autopar::Machine &machine,
