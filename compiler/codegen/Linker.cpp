@@ -22,11 +22,11 @@ llvm::Error linkError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-/// Where libm is, in the order of the distributions' habits.
-std::string findLibm() {
-  for (llvm::StringRef path : {"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6"})
-    if (llvm::sys::fs::exists(path))
-      return path.str();
+/// Where a library of the C runtime is, in the order of the distributions' habits.
+std::string findSystemLibrary(llvm::StringRef name) {
+  for (llvm::StringRef folder : {"/lib/x86_64-linux-gnu/", "/lib64/", "/usr/lib/"})
+    if (std::string path = (folder + name).str(); llvm::sys::fs::exists(path))
+      return path;
   return {};
 }
 } // namespace
@@ -67,9 +67,11 @@ llvm::Expected<std::string> mlir::autopar::linkSharedObject(llvm::ArrayRef<std::
     arguments.push_back(path);
   }
   std::string output = pathOf("kernels.so"), messages = pathOf("messages");
-  // Allowed to be absent: then an undefined symbol says so.
-  if (std::string libm = findLibm(); !libm.empty())
-    llvm::append_range(arguments, std::initializer_list<std::string>{"--as-needed", libm});
+  // LLVM turns loops that move bytes into memcpy and memset. Allowed to be absent: then an undefined symbol says so.
+  arguments.push_back("--as-needed");
+  for (llvm::StringRef name : {"libm.so.6", "libc.so.6"})
+    if (std::string path = findSystemLibrary(name); !path.empty())
+      arguments.push_back(path);
   llvm::append_range(arguments, std::initializer_list<std::string>{"-o", output});
 
   std::vector<llvm::StringRef> references(arguments.begin(), arguments.end());
