@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::autopar;
 
-/// The constant whose element at `index` is the operand's at `source(index)` (both row-major multi-indices); a splat stays
-/// one. Null if the operand is no constant or the result too large.
+/// The constant whose element at `index` is the operand's at `source(index)` (both row-major multi-indices); a splat
+/// stays one. Null if the operand is no constant or the result too large.
 static Attribute foldMove(Attribute constant, RankedTensorType from, RankedTensorType to,
                           function_ref<void(ArrayRef<int64_t>, MutableArrayRef<int64_t>)> source) {
   if (to.getNumElements() == 0)

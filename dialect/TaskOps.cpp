@@ -99,7 +99,8 @@ static LogicalResult verifyTask(Task op) {
   if (op.getColocate() && op.getColocate()->empty())
     return refuse(op, "(C2) colocate is empty", "name a group, or leave colocate out");
   if (auto buffers = op.getBuffers(); buffers && buffers->size() != op.getOutputs().size())
-    return refuse(op, "(C3) has " + Twine(op.getOutputs().size()) + " results but " + Twine(buffers->size()) + " buffers",
+    return refuse(op,
+                  "(C3) has " + Twine(op.getOutputs().size()) + " results but " + Twine(buffers->size()) + " buffers",
                   "buffers are written by the memory stage: start again from the program");
   return success();
 }
@@ -132,7 +133,8 @@ LogicalResult SyntheticTaskOp::verify() {
   if (failed(verifyTask(*this)))
     return failure();
   if (getCostNs().empty())
-    return refuse(*this, "(C4) cost_ns is empty", "give a cost for at least one device or kind of device: cost_ns = {cpu = 10.0}");
+    return refuse(*this, "(C4) cost_ns is empty",
+                  "give a cost for at least one device or kind of device: cost_ns = {cpu = 10.0}");
   return verifyPerDevice(*this, getMemoryBytes(), "memory_bytes", 0, true, 1e18);
 }
 

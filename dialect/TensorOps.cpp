@@ -1,5 +1,5 @@
-// Level 1: what the tensor ops accept. The tags (C1), (C2) ... are those of TensorOps.td. Folders and canonical forms are in
-// ElementwiseFolders.cpp and ShapeFolders.cpp.
+// Level 1: what the tensor ops accept. The tags (C1), (C2) ... are those of TensorOps.td. Folders and canonical forms
+// are in ElementwiseFolders.cpp and ShapeFolders.cpp.
 
 #include "dialect/Autopar.h"
 #include "dialect/ScheduleSyntax.h"
@@ -124,12 +124,14 @@ LogicalResult SliceOp::verify() {
   for (int64_t i = 0; i < rank; ++i) {
     if (offsets[i] < 0 || strides[i] < 1)
       return refuse(*this,
-                    "(C2) offset " + Twine(offsets[i]) + " and stride " + Twine(strides[i]) + " in dimension " + Twine(i),
+                    "(C2) offset " + Twine(offsets[i]) + " and stride " + Twine(strides[i]) + " in dimension " +
+                        Twine(i),
                     "an offset is at least 0 and a stride at least 1");
     int64_t size = to.getDimSize(i), dim = from.getDimSize(i), last;
     bool inside = offsets[i] <= dim;
     if (size > 0)
-      inside = !llvm::MulOverflow(size - 1, strides[i], last) && !llvm::AddOverflow(last, offsets[i], last) && last < dim;
+      inside = !llvm::MulOverflow(size - 1, strides[i], last) && !llvm::AddOverflow(last, offsets[i], last) &&
+               last < dim;
     if (!inside)
       return refuse(*this,
                     "(C3) takes " + Twine(size) + " elements from " + Twine(offsets[i]) + " on in steps of " +
@@ -160,8 +162,8 @@ LogicalResult ConcatOp::verify() {
   }
   if (total != to.getDimSize(axis))
     return refuse(*this,
-                  "(C4) the operands add up to " + Twine(total) + " along axis " + Twine(axis) + " but the result has " +
-                      Twine(to.getDimSize(axis)),
+                  "(C4) the operands add up to " + Twine(total) + " along axis " + Twine(axis) +
+                      " but the result has " + Twine(to.getDimSize(axis)),
                   "the result's dimension is the sum of the operands'");
   return success();
 }
@@ -199,7 +201,8 @@ LogicalResult ArgmaxOp::verify() {
   SmallVector<int64_t> expected(from.getShape());
   expected.erase(expected.begin() + axis);
   if (getType().getShape() != ArrayRef(expected))
-    return refuse(*this, "(C3) gives " + toString(getType().getShape()) + " where the axis leaves " + toString(expected),
+    return refuse(*this,
+                  "(C3) gives " + toString(getType().getShape()) + " where the axis leaves " + toString(expected),
                   "the axis disappears; bring it back with autopar.reshape");
   return success();
 }
@@ -209,7 +212,8 @@ LogicalResult MatmulOp::verify() {
   int64_t rank = to.getRank();
   if (a.getRank() != rank || b.getRank() != rank || rank < 2)
     return refuse(*this,
-                  "(C1) multiplies ranks " + Twine(a.getRank()) + " and " + Twine(b.getRank()) + " to rank " + Twine(rank),
+                  "(C1) multiplies ranks " + Twine(a.getRank()) + " and " + Twine(b.getRank()) + " to rank " +
+                      Twine(rank),
                   "all three have one rank, at least 2; add dimensions with autopar.reshape");
   int64_t otherK = b.getDimSize(rank - (getTransposeB() ? 1 : 2));
   if (getK() != otherK)

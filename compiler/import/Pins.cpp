@@ -10,7 +10,8 @@ using namespace mlir::autopar;
 void mlir::autopar::inheritPin(Operation *outer, Operation *inner) {
   StringRef name = AutoparDialect::getDeviceAttrName();
   Attribute pin = outer->getDiscardableAttr(name);
-  if (!pin || inner->hasAttr(name))
+  // A constant is wherever it is needed.
+  if (!pin || inner->hasAttr(name) || isa<ConstantOp>(inner))
     return;
   if (auto task = dyn_cast<TaskOp>(inner); task && task.getDeviceAttr())
     return;

@@ -77,11 +77,13 @@ func.func private @negate(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A pinned call pins what it calls, except what is pinned already.
+// A pinned call pins what it calls, except what is pinned already, and constants.
 // CHECK-LABEL: func.func @pinned_call
-// CHECK-NEXT:    autopar.neg %arg0 {autopar.device = "gpu1"}
+// CHECK-NEXT:    autopar.constant dense<2.0{{.*}}> : tensor<4xf32>
+// CHECK-NEXT:    autopar.mul %arg0, %{{.*}} {autopar.device = "gpu1"}
 // CHECK-NEXT:    autopar.exp %{{.*}} {autopar.device = "gpu0"}
-// CHECK-NEXT:    autopar.neg %arg0 : tensor<4xf32>
+// CHECK-NEXT:    autopar.constant dense<2.0{{.*}}> : tensor<4xf32>
+// CHECK-NEXT:    autopar.mul %arg0, %{{.*}} : tensor<4xf32>
 // CHECK-NEXT:    autopar.exp %{{.*}} {autopar.device = "gpu0"}
 func.func @pinned_call(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = call @two_ops(%x) {autopar.device = "gpu1"} : (tensor<4xf32>) -> tensor<4xf32>
@@ -89,7 +91,8 @@ func.func @pinned_call(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 func.func private @two_ops(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = autopar.neg %x : tensor<4xf32>
+  %two = autopar.constant dense<2.0> : tensor<4xf32>
+  %0 = autopar.mul %x, %two : tensor<4xf32>
   %1 = autopar.exp %0 {autopar.device = "gpu0"} : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
