@@ -107,7 +107,12 @@ static bool holdsTrivially(const Candidate &candidate) {
 bool mlir::autopar::kernelHolds(const Candidate &candidate) {
   if (holdsTrivially(candidate))
     return true;
-  SmallVector<Operation *> ops = {candidate.op};
+  // Its splat constants come along: they decide how a product is done.
+  SmallVector<Operation *> ops;
+  for (Value operand : candidate.op->getOperands())
+    if (Operation *constant = operand.getDefiningOp(); isSplatConstant(constant) && !llvm::is_contained(ops, constant))
+      ops.push_back(constant);
+  ops.push_back(candidate.op);
   ops.append(candidate.group.rbegin(), candidate.group.rend());
   return succeeded(classifyKernel(ops, candidate.group.front()->getResult(0)));
 }

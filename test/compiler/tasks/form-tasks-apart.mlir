@@ -122,3 +122,15 @@ func.func @constant_of_different_elements_is_an_operand(%a: tensor<2xf32>) -> te
   %0 = autopar.add %a, %c : tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// A product with a splat factor is no library call and takes no epilogue.
+// CHECK-LABEL: func.func @product_with_a_splat_factor_is_alone
+// CHECK: "matmul_0"
+// CHECK-NEXT: autopar.constant
+// CHECK: "relu_1"
+func.func @product_with_a_splat_factor_is_alone(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c = autopar.constant dense<2.0> : tensor<8x8xf32>
+  %0 = autopar.matmul %a, %c : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %1 = autopar.relu %0 : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
