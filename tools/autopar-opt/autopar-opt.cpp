@@ -1,21 +1,9 @@
 // autopar-opt: mlir-opt's flags and passes, plus the compiler from a tensor program to a schedule file.
 
 #include "compiler/Passes.h"
-#if __has_include("compiler/codegen/LinkElf.h")
-#include "compiler/codegen/LinkElf.h"
-#endif
-#if __has_include("compiler/planning/Report.h")
+#include "compiler/codegen/Linker.h"
 #include "compiler/planning/Report.h"
-#endif
-#if __has_include("compiler/schedule/EmitSchedule.h")
 #include "compiler/schedule/EmitSchedule.h"
-#endif
-#include <optional>
-namespace mlir::autopar { // interim
-LogicalResult writeReport(ModuleOp, StringRef, bool);
-LogicalResult writeSchedule(ModuleOp, StringRef);
-std::optional<int> maybeRunLinker(int, char **);
-}
 #include "dialect/Autopar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -27,6 +15,7 @@ std::optional<int> maybeRunLinker(int, char **);
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::autopar;
