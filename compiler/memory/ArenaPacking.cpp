@@ -86,7 +86,7 @@ public:
     // No packing is lower than what lives together; exact where that is cheap.
     if (order != ReuseOrder::happensBefore)
       lowerBound = *std::max_element(sizes.begin(), sizes.end());
-    else if (count <= 256)
+    else if (count <= 128)
       lowerBound = largestLiveSet(buffers, times, bufferAlignment);
     else
       lowerBound = liveLowerBound(buffers, times);

@@ -47,7 +47,7 @@ struct ArenaPacking {
   uint64_t bytes = 0;            ///< End of the last buffer.
 };
 
-/// Up to 2,000 buffers: best offset for several orders, then a bounded search. More: one pass in issue order over free
+/// Up to 2,000 buffers: best offset for several orders, then a bounded search. More: passes in issue order over free
 /// lists by size, n log n. Deterministic.
 ArenaPacking packArena(const ArenaBuffers &buffers, const CommandTimes &times, ReuseOrder order);
 

@@ -14,11 +14,16 @@ namespace {
 /// can be written ("ends"), at most one per stream.
 class BlockList {
 public:
-  BlockList(const CommandTimes &times, ReuseOrder order) : times(times), order(order), freeBySize(classCount) {}
+  BlockList(const CommandTimes &times, ReuseOrder order, bool mergesEagerly)
+      : times(times), order(order), mergesEagerly(mergesEagerly), freeBySize(classCount) {}
 
   /// Offset of `bytes` bytes that `command` may write.
   std::pair<uint64_t, uint32_t> allocate(uint64_t bytes, uint32_t command) {
     uint32_t block = findFree(bytes, command);
+    if (block == none && releasesSinceSweep * 4 > liveBlocks) {
+      sweep(command);
+      block = findFree(bytes, command);
+    }
     if (block == none)
       block = grow(bytes, command);
     removeFree(block);
@@ -34,6 +39,7 @@ public:
   }
 
   void release(uint32_t block, const uint32_t *begin, const uint32_t *end) {
+    ++releasesSinceSweep;
     blocks[block].ends.assign(begin, end);
     blocks[block].isFree = true;
     mergeWithNext(block);
@@ -84,6 +90,22 @@ private:
     return none;
   }
 
+  /// Merges neighbours that could not be merged when they became free, but may both be written by `command`. Costs as much
+  /// as there are blocks; done once per that many releases, or a quarter of them.
+  void sweep(uint32_t command) {
+    releasesSinceSweep = 0;
+    for (uint32_t block = last; block != none; block = blocks[block].previous) {
+      uint32_t next = blocks[block].next;
+      if (next == none || !blocks[block].isFree || !blocks[next].isFree || !usable(blocks[block], command) ||
+          !usable(blocks[next], command))
+        continue;
+      removeFree(block);
+      removeFree(next);
+      mergeInto(block, next);
+      insertFree(block);
+    }
+  }
+
   /// Makes the arena longer; starts in its last block if that is free and usable.
   uint32_t grow(uint64_t bytes, uint32_t command) {
     if (last != none && blocks[last].isFree && usable(blocks[last], command)) {
@@ -100,6 +122,7 @@ private:
   }
 
   uint32_t newBlock(uint64_t offset, uint64_t bytes, uint32_t previous, uint32_t next) {
+    ++liveBlocks;
     uint32_t id;
     if (!unused.empty()) {
       id = unused.back();
@@ -130,8 +153,24 @@ private:
                          [&](uint32_t other) { return end == other || times.isBefore(end, other, order); });
     });
   }
+  /// Merging makes the bytes that are free earlier wait for the others. Unless eager, only where these are no fewer: a small
+  /// block that has just become free must not spoil a large old one; `sweep` brings them together later.
   bool canMerge(uint32_t a, uint32_t b) const {
-    return covers(blocks[a], blocks[b]) || covers(blocks[b], blocks[a]);
+    return ((mergesEagerly || blocks[a].bytes >= blocks[b].bytes) && covers(blocks[a], blocks[b])) ||
+           ((mergesEagerly || blocks[b].bytes >= blocks[a].bytes) && covers(blocks[b], blocks[a]));
+  }
+
+  /// Adds `more` to `ends`, the later one of each stream.
+  void joinEnds(std::vector<uint32_t> &ends, const std::vector<uint32_t> &more) const {
+    for (uint32_t end : more) {
+      auto same = std::find_if(ends.begin(), ends.end(), [&](uint32_t other) {
+        return times.happens.stream(other) == times.happens.stream(end);
+      });
+      if (same == ends.end())
+        ends.push_back(end);
+      else if (times.position[*same] < times.position[end])
+        *same = end;
+    }
   }
 
   /// `second` follows `first`; both are free and in no free list.
@@ -139,6 +178,9 @@ private:
     Block &a = blocks[first], &b = blocks[second];
     if (covers(b, a))
       a.ends = std::move(b.ends);
+    else if (!covers(a, b))
+      joinEnds(a.ends, b.ends);
+    --liveBlocks;
     a.bytes += b.bytes;
     a.next = b.next;
     if (a.next != none)
@@ -161,16 +203,19 @@ private:
 
   const CommandTimes &times;
   ReuseOrder order;
+  bool mergesEagerly;
   std::vector<Block> blocks;
   std::vector<uint32_t> unused;
   std::vector<std::set<std::pair<uint64_t, uint32_t>>> freeBySize;
   uint32_t last = none;
+  uint64_t liveBlocks = 0, releasesSinceSweep = 0;
   uint64_t arenaBytes = 0;
 };
 
 } // namespace
 
-ArenaPacking mlir::autopar::packOnline(const ArenaBuffers &buffers, const CommandTimes &times, ReuseOrder order) {
+static ArenaPacking packOnce(const ArenaBuffers &buffers, const CommandTimes &times, ReuseOrder order,
+                             bool mergesEagerly) {
   uint32_t count = buffers.size();
   // Issue positions of definitions and of last uses, each sorted.
   std::vector<uint32_t> byDefinition(count), byRelease(count), releasePosition(count, 0);
@@ -187,7 +232,7 @@ ArenaPacking mlir::autopar::packOnline(const ArenaBuffers &buffers, const Comman
     return std::pair(releasePosition[a], a) < std::pair(releasePosition[b], b);
   });
 
-  BlockList blocks(times, order);
+  BlockList blocks(times, order, mergesEagerly);
   ArenaPacking packing;
   packing.offsets.resize(count);
   std::vector<uint32_t> blockOf(count);
@@ -206,4 +251,10 @@ ArenaPacking mlir::autopar::packOnline(const ArenaBuffers &buffers, const Comman
     packing.bytes = std::max(packing.bytes, offset + buffers.bytes[buffer]);
   }
   return packing;
+}
+
+ArenaPacking mlir::autopar::packOnline(const ArenaBuffers &buffers, const CommandTimes &times, ReuseOrder order) {
+  // Eager is better where nearly everything is ordered (one stream), careful elsewhere; each costs little.
+  ArenaPacking careful = packOnce(buffers, times, order, false), eager = packOnce(buffers, times, order, true);
+  return careful.bytes <= eager.bytes ? careful : eager;
 }

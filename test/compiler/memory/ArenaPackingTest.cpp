@@ -155,6 +155,14 @@ TEST(ArenaPacking, LargeProgramsOfOneStreamAreNearTheirBound) {
   EXPECT_LE(packing.bytes, 1.25 * liveLowerBound(program.buffers, program.times));
 }
 
+// What lives at once does not grow with the program, so neither must the arena.
+TEST(ArenaPacking, ArenaOfManyStreamsDoesNotGrowWithTheProgram) {
+  RandomProgram shortSource(4000, 8, 1), longSource(20000, 8, 1);
+  Analysed shortProgram(shortSource), longProgram(longSource);
+  EXPECT_LE(packArena(longProgram.buffers, longProgram.times, ReuseOrder::happensBefore).bytes,
+            2 * packArena(shortProgram.buffers, shortProgram.times, ReuseOrder::happensBefore).bytes);
+}
+
 TEST(CommandGraph, IssueOrderKeepsStreamsAndEdges) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     RandomProgram source(200, 5, seed);
