@@ -5,7 +5,9 @@
 // clock, a wait joins it): every two accesses to overlapping bytes of which one writes are ordered; every byte read was
 // written before (or its space is defined on entry); arguments and constants are never written; every result byte is
 // written; every token edge is kept; all ids and regions are in bounds and launches match their kernels' operands;
-// each event is recorded once, and waits follow their record in issue order.
+// each event is recorded once, and waits follow their record in issue order; the operands of one command share bytes
+// only where both are read, or where a native or synthetic kernel overwrites exactly a region that it reads. Scratch is
+// a write that leaves its bytes undefined. Strided regions are compared byte for byte (access_map.h has the one limit).
 // What is not proved: that kernels keep to their declared regions (tested apart).
 //
 // Cost: n log n in the number of commands for disjoint-or-equal regions. Thread-compatible, no state.

@@ -78,18 +78,30 @@ class Unpacker {
     }
   }
 
+  // Takes the elements of an optional vector. The verifier looks at the alignment of a vector's
+  // length only.
+  template <class T>
+  bool TakeElements(const flatbuffers::Vector<T>* vector, size_t element_bytes, size_t alignment) {
+    if (vector == nullptr || !Take(vector->size() * element_bytes)) return false;
+    if (vector->size() != 0 && reinterpret_cast<uintptr_t>(vector->Data()) % alignment != 0) {
+      status_ = Damaged("the elements of a vector are not aligned");
+      return false;
+    }
+    return true;
+  }
+
   // Copies an optional vector of structs.
   template <class Struct, class T, class Convert>
   void Structs(const flatbuffers::Vector<const Struct*>* vector, std::vector<T>& to,
                Convert convert) {
-    if (vector == nullptr || !Take(vector->size() * sizeof(Struct))) return;
+    if (!TakeElements(vector, sizeof(Struct), alignof(Struct))) return;
     to.reserve(vector->size());
     for (const Struct* element : *vector) to.push_back(convert(*element));
   }
 
   template <class From, class T>
   void Numbers(const flatbuffers::Vector<From>* vector, std::vector<T>& to) {
-    if (vector == nullptr || !Take(vector->size() * sizeof(From))) return;
+    if (!TakeElements(vector, sizeof(From), sizeof(From))) return;
     to.assign(vector->begin(), vector->end());
   }
 
