@@ -75,7 +75,8 @@ public:
     placeFixed();
     collectArenas();
     for (uint32_t device = 0; device < arenas.size(); ++device)
-      pack(device);
+      if (failed(pack(device)))
+        return failure();
     return std::move(plan);
   }
 
@@ -176,7 +177,7 @@ private:
     }
   }
 
-  void pack(uint32_t device) {
+  LogicalResult pack(uint32_t device) {
     MemoryPlan::DeviceMemory &memory = plan.devices[device];
     memory.limitBytes = machine.devices[device].memory_bytes;
     Arena &arena = arenas[device];
@@ -186,9 +187,13 @@ private:
       memory.order = order;
       for (uint32_t b = 0; b < arena.buffers.size(); ++b)
         arena.targets[b]->offset = packing.offsets[b];
+      // The packers are not trusted: each byte's owners must follow each other.
+      if (findConflict(arena.buffers, times, order, packing.offsets))
+        return function.func.emitError("internal error: two buffers share bytes while both are in use");
       if (memory.fits())
-        return;
+        break;
     }
+    return success();
   }
 
   const PlacedFunction &function;

@@ -20,6 +20,8 @@ static std::vector<uint8_t> unpackBooleans(ArrayRef<char> raw, int64_t count) {
 /// Nothing if the bytes are not there or not as many as the type says.
 static std::optional<std::vector<uint8_t>> denseBytes(ElementsAttr value) {
   auto type = cast<ShapedType>(value.getType());
+  if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+    return std::nullopt;
   int64_t count = type.getNumElements();
   uint64_t elementBytes = std::max<uint64_t>(1, type.getElementTypeBitWidth() / 8);
   bool isBoolean = type.getElementType().isInteger(1);

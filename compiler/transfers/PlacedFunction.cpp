@@ -11,9 +11,11 @@ using ::autopar::Machine;
 static std::string_view toStd(StringRef text) { return {text.data(), text.size()}; }
 
 std::optional<uint64_t> mlir::autopar::valueBytes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
+  if (isa<TokenType>(type))
     return 0;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.getElementType().isIntOrFloat())
+    return std::nullopt;
   uint64_t bytes = std::max<uint64_t>(1, tensor.getElementTypeBitWidth() / 8);
   if (llvm::is_contained(tensor.getShape(), 0))
     return 0;
@@ -85,7 +87,7 @@ private:
       kind = ValueKind::token;
     std::optional<uint64_t> bytes = valueBytes(value.getType());
     if (!bytes)
-      return op->emitOpError() << "has a value of more than 2^62 bytes, of type " << value.getType();
+      return op->emitOpError() << "has a value that is no tensor of numbers, or of more than 2^62 bytes: " << value.getType();
     valueIds[value] = out.values.size();
     out.values.push_back({value, kind, producer, device, *bytes, number});
     return success();

@@ -64,7 +64,8 @@ FailureOr<PlacedFunction> readPlacedFunction(func::FuncOp func, const ::autopar:
 /// device. Emits errors.
 LogicalResult verifyResidence(const PlacedFunction &function, const ::autopar::Machine &machine);
 
-/// Bytes of a value: dense, i1 as one byte; 0 for a token. Nothing if they exceed 2^62.
+/// Bytes of a value: dense, i1 as one byte; 0 for a token. Nothing if they exceed 2^62, or
+/// for a type that is no ranked tensor of integers or floats of static shape.
 std::optional<uint64_t> valueBytes(Type type);
 
 /// "gpu0, gpu1": for sentences.

@@ -187,6 +187,23 @@ TEST_F(EmitScheduleTest, EqualConstantsAreStoredOnceAndBooleansAsBytes) {
   EXPECT_EQ(schedule->constants[67], 1);
 }
 
+TEST_F(EmitScheduleTest, EachFunctionIsOneAndEqualTasksShareAKernel) {
+  std::string task = "%0 = autopar.synthetic_task(%x) {label = \"t\", cost_ns = {cpu = 7}, placement = "
+                     "#autopar.placement<\"cpu0\" stream 0 at 0 to 9>} : (tensor<4xf32>) -> tensor<4xf32>\n";
+  std::string body = "(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + task + "return %0 : tensor<4xf32>\n}\n";
+  OwningOpRef<ModuleOp> module = compile("func.func @one" + body + "func.func @two" + body, machineWithMemory(0));
+  ASSERT_TRUE(module);
+  FailureOr<Schedule> schedule = buildSchedule(*module);
+  ASSERT_TRUE(succeeded(schedule));
+  ASSERT_EQ(schedule->functions.size(), 2u);
+  EXPECT_EQ(schedule->functions[1].name, "two");
+  EXPECT_EQ(schedule->kernels.size(), 1u);
+  const Command &launch = schedule->functions[0].commands.at(0);
+  EXPECT_EQ(launch.duration_ns, 7);
+  EXPECT_EQ(launch.finish_ns, 9);
+  EXPECT_EQ(schedule->strings.at(launch.label), "t");
+}
+
 TEST_F(EmitScheduleTest, MemoryStatsAreTheArenaAndItsBound) {
   OwningOpRef<ModuleOp> module = compile(randomProgram(5, 60), machineWithMemory(0), /*lower=*/false);
   ASSERT_TRUE(module);

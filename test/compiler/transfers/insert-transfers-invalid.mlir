@@ -37,6 +37,13 @@ func.func @starts_before_its_operand(%x: tensor<16xf32>) -> tensor<16xf32> {
 
 // -----
 
+// expected-error @below {{has a value that is no tensor of numbers, or of more than 2^62 bytes: 'tensor<4xindex>'}}
+func.func @value_without_bytes(%x: tensor<4xindex>) {
+  return
+}
+
+// -----
+
 func.func @not_a_task(%x: tensor<16xf32>) -> tensor<16xf32> {
   // expected-error @below {{is not a task}}
   // expected-note @below {{run --autopar-form-tasks first}}
