@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/planning/ListScheduler.h"
+#include "compiler/planning/LowerBound.h"
 
 namespace autopar::planning {
 
@@ -53,23 +54,30 @@ std::vector<Placement> placementsByLength(const Problem &problem) {
   return placements;
 }
 
-/// Everything around one device, one task at a time; then, on the best such device, side by side.
-void offerOneDevice(const Problem &problem, const std::vector<TaskId> &order, bool sideBySide,
-                    Best &best) {
-  std::vector<Placement> placements = placementsByLength(problem);
-  const Placement *shortest = nullptr;
-  for (const Placement &placement : placements) {
+/// Offers everything around one device, one task at a time, for each device that can be the best.
+/// Returns the devices of the best of these; empty if there is no way to run everything so.
+std::vector<DeviceId> offerSerial(const Problem &problem, const std::vector<TaskId> &order,
+                                  Best &best) {
+  std::vector<DeviceId> shortest;
+  for (Placement &placement : placementsByLength(problem)) {
     if ((placement.serialTicks >> problem.table.shift()) >= best.makespanNs())
       break; // it cannot be shorter, nor can those that follow
     int64_t before = best.makespanNs();
     best.offer(scheduleOn(problem, order, placement.devices, ScheduleBuilder::Mode::OneAtATime),
                "one-device");
     if (best.makespanNs() < before)
-      shortest = &placement;
+      shortest = std::move(placement.devices);
   }
-  if (sideBySide && shortest)
-    best.offer(scheduleOn(problem, order, shortest->devices, ScheduleBuilder::Mode::Insert),
-               "one-device");
+  return shortest;
+}
+
+/// Whether running side by side on `devices` can differ from one at a time.
+bool canOverlap(const Problem &problem, const std::vector<DeviceId> &devices) {
+  for (size_t task = 0; task < devices.size(); ++task)
+    if (devices[task] != devices[0] ||
+        problem.table.share(TaskId(task), devices[task]) < kFullOccupancy)
+      return true;
+  return false;
 }
 
 absl::Status checkOptions(const PlannerOptions &options) {
@@ -108,28 +116,30 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
   Problem problem{graph, model, table};
   const bool automatic = options.plannerName == "auto";
 
-  std::vector<TaskId> order = orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
-  Best serial;
-  offerOneDevice(problem, order, /*sideBySide=*/false, serial);
-  int64_t serialNs = serial.empty() ? 0 : serial.makespanNs();
-
   // At equal length the earlier offer wins: the fewer devices and streams, the better.
+  std::vector<TaskId> order = orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
   Best best;
-  if (!serial.empty())
-    best.offer(serial.take(), "one-device");
-  if (automatic || options.plannerName == "one-device") {
-    Best parallel;
-    offerOneDevice(problem, order, /*sideBySide=*/true, parallel);
-    if (!parallel.empty())
-      best.offer(parallel.take(), "one-device");
-  }
-  if (automatic)
+  std::vector<DeviceId> devices = offerSerial(problem, order, best);
+  const int64_t serialNs = best.empty() ? 0 : best.makespanNs();
+
+  // Nothing is better than a plan at the bound; at effort 0 a big plan near it is good enough.
+  int64_t enough = lowerBound(graph, machine).ns;
+  constexpr size_t kBig = 20'000;
+  if (options.effort == 0 && graph.taskCount() > kBig)
+    enough += enough / 10;
+  auto wanted = [&](std::string_view name, int effort) {
+    return options.plannerName == name ||
+           (automatic && options.effort >= effort && best.makespanNs() > enough);
+  };
+  if (wanted("one-device", 0) && canOverlap(problem, devices))
+    best.offer(scheduleOn(problem, order, devices, ScheduleBuilder::Mode::Insert), "one-device");
+  if (wanted("", 0))
     best.offer(scheduleEarliestFinish(problem, order, ScheduleBuilder::Mode::Insert), "heft");
-  if (options.plannerName == "heft" || (automatic && options.effort >= 1))
+  if (wanted("heft", 1))
     best.offer(planHeft(problem, MeanCost::Arithmetic), "heft");
-  if (automatic || options.plannerName == "reverse-heft")
+  if (wanted("reverse-heft", 0))
     best.offer(planReverseHeft(problem, MeanCost::Harmonic), "reverse-heft");
-  if (automatic && options.effort >= 1)
+  if (wanted("", 1))
     best.offer(planReverseHeft(problem, MeanCost::Arithmetic), "reverse-heft");
   if (best.empty())
     return absl::InvalidArgumentError(
