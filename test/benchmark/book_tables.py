@@ -6,7 +6,7 @@ against a bare pinned loop over the same library calls.
 Table 2: products on a virtual device and the copies of their results to the host, over an emulated link whose speed makes
 the copies take as long as the products: overlapped against the longer of the two alone.
 
-    book_tables.py --bin build/bin [--calls 12] [--size 1024] [--products 4] [--trace FILE]
+    book_tables.py --bin build/bin [--size 1024] [--products 4] [--copy-size 512] [--copies 40] [--trace FILE]
 """
 import argparse
 import json
@@ -37,8 +37,9 @@ def program(n, products, results_stay, compute=True):
     t = f"tensor<{n}x{n}xf32>"
     arguments = ", ".join(f'%{name}: {t} {{autopar.device = "{device}"}}' for name, device in products)
     pins = [f' {{autopar.device = "{device}"}}' if results_stay else "" for _, device in products]
-    lines = [f"  %r{i} = autopar.matmul %{name}, %{name} : {t}, {t} -> {t}" if compute else ""
-             for i, (name, _) in enumerate(products)]
+    # Pinned: a free product would go to the CPU, which has all cores.
+    lines = [f'  %r{i} = autopar.matmul %{name}, %{name} {{autopar.device = "{device}"}} : {t}, {t} -> {t}'
+             if compute else "" for i, (name, device) in enumerate(products)]
     names = [f"%r{i}" if compute else f"%{name}" for i, (name, _) in enumerate(products)]
     return (f"func.func @main({arguments}) -> ({', '.join(t + p for p in pins)}) {{\n" + "\n".join(lines) +
             f"\n  return {', '.join(names)} : {', '.join([t] * len(products))}\n}}\n")
@@ -54,18 +55,17 @@ class Bench:
         run([self.options.bin / "autopar-opt", source, f"--machine={machine}", "-o", schedule])
         return schedule
 
-    def input(self, index):
-        """Distinct operands with known bytes, so that copies can be verified."""
-        if index not in self.inputs:
-            path = self.work / f"in{index}.npy"
-            rng = np.random.default_rng(index)
-            np.save(path, rng.random((self.options.size,) * 2, dtype=np.float32))
-            self.inputs[index] = path
-        return self.inputs[index]
+    def operands(self, n, count):
+        """Flags for distinct operands with known bytes, so that copies can be verified."""
+        for i in range(count):
+            if (n, i) not in self.inputs:
+                path = self.work / f"in{n}-{i}.npy"
+                np.save(path, np.random.default_rng(i).random((n, n), dtype=np.float32))
+                self.inputs[n, i] = f"--input=@{path}"
+        return [self.inputs[n, i] for i in range(count)]
 
-    def time(self, schedule, count, *extra):
-        inputs = [f"--input=@{self.input(i)}" for i in range(count)]
-        return median_ms(run([self.options.bin / "autopar-run", schedule, *inputs, *extra, "--warmup=1",
+    def time(self, schedule, n, count):
+        return median_ms(run([self.options.bin / "autopar-run", schedule, *self.operands(n, count), "--warmup=1",
                               f"--repeat={self.options.round_calls}"]))
 
     def medians(self, cases):
@@ -84,9 +84,9 @@ def table_one(bench):
     alone = {d: bench.compile(d, program(n, halves[d], True), "virtual:2") for d in halves}
     bare = [bench.options.bin / "bare_matmul", n, count, bench.options.round_calls]
     t = bench.medians({
-        "both": lambda: bench.time(both, 2 * count),
-        "gpu0": lambda: bench.time(alone["gpu0"], count),
-        "gpu1": lambda: bench.time(alone["gpu1"], count),
+        "both": lambda: bench.time(both, n, 2 * count),
+        "gpu0": lambda: bench.time(alone["gpu0"], n, count),
+        "gpu1": lambda: bench.time(alone["gpu1"], n, count),
         "bare0": lambda: median_ms(run(bare + [0])),
         "bare1": lambda: median_ms(run(bare + [1])),
     })
@@ -101,10 +101,11 @@ def table_one(bench):
 
 
 def table_two(bench):
-    n, count = bench.options.size, bench.options.products
+    # The last copy has no product left to hide behind: 1 / count of the whole, so there are many.
+    n, count = bench.options.copy_size, bench.options.copies
     products = [(f"x{i}", "gpu0") for i in range(count)]
     compute = bench.compile("compute", program(n, products, True), "virtual:1")
-    compute_ms = statistics.median(bench.time(compute, count) for _ in range(3))
+    compute_ms = statistics.median(bench.time(compute, n, count) for _ in range(3))
     # A link over which the results take as long as their products.
     rate = int(4 * n * n * count / (compute_ms / 1e3))
     machine = {
@@ -119,15 +120,15 @@ def table_two(bench):
 
     # The copied bytes are the products' bytes: compared with a run that copies nothing.
     local = bench.compile("local", program(n, [(name, "cpu0") for name, _ in products], True), "host")
-    inputs = [f"--input=@{bench.input(i)}" for i in range(count)]
+    inputs = bench.operands(n, count)
     outputs = [[bench.work / f"{kind}{i}.npy" for i in range(count)] for kind in ("local", "copied")]
     for schedule, files in zip((local, overlapped), outputs):
         run([bench.options.bin / "autopar-run", schedule, *inputs, *[f"--output=@{f}" for f in files]])
     if any(a.read_bytes() != b.read_bytes() for a, b in zip(*outputs)):
         sys.exit("the copied bytes differ from the products computed on the host")
 
-    t = bench.medians({"compute": lambda: bench.time(compute, count), "copy": lambda: bench.time(copied, count),
-                       "overlapped": lambda: bench.time(overlapped, count)})
+    t = bench.medians({"compute": lambda: bench.time(compute, n, count), "copy": lambda: bench.time(copied, n, count),
+                       "overlapped": lambda: bench.time(overlapped, n, count)})
     longer = max(t["compute"], t["copy"])
     print(f"Compute on a virtual device and copy to the host, {count} products of {n}x{n}, emulated link of "
           f"{rate / 1e6:.0f} MB/s")
@@ -144,6 +145,8 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--size", type=int, default=1024)
     parser.add_argument("--products", type=int, default=4)
+    parser.add_argument("--copy-size", type=int, default=512)
+    parser.add_argument("--copies", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--round-calls", type=int, default=5, help="calls in one round, after one to warm up")
     parser.add_argument("--trace", help="write the trace of one overlapped run")
