@@ -67,7 +67,7 @@ def Autopar_KernelOp : Op<Autopar_Dialect, "kernel", [IsolatedFromAbove, SingleB
 def Autopar_CodeOp : Op<Autopar_Dialect, "binary", [Symbol]> {
   let summary = "Machine code of the module's kernels for one processor";
   let description = [{
-    `image` is an ELF shared object whose symbols are the kernels' names; it needs libm.so.6 at most. `features` are what
+    `image` is an ELF shared object whose symbols are the kernels' names; it needs libm.so.6 and libc.so.6 at most. `features` are what
     the processor must have, named as in /proc/cpuinfo.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, StrArrayAttr:$features, StrAttr:$image);

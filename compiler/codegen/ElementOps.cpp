@@ -99,7 +99,7 @@ Value emitUnary(LaneBuilder &b, Operation *op, Value x, Value table) {
       .Case<SqrtOp>([&](auto) { return b.make<math::SqrtOp>(x); })
       .Case<RsqrtOp>([&](auto) { return b.divf(b.f32(1.0), b.make<math::SqrtOp>(x)); })
       .Case<TanhOp>([&](auto) { return b.make<math::TanhOp>(x); })
-      .Case<ErfOp>([&](auto) { return b.make<math::ErfOp>(x); })
+      .Case<ErfOp>([&](auto) { return emitErf(b, x); })
       .Case<SinOp>([&](auto) { return emitSin(b, x, table); })
       .Case<CosOp>([&](auto) { return emitCos(b, x, table); })
       .Case<FloorOp>([&](auto) { return b.floorf(x); })

@@ -18,7 +18,7 @@ namespace mlir::autopar {
 /// hidden first argument says so), links and returns the exit status. Nothing otherwise.
 std::optional<int> maybeRunLinker(int argc, char **argv);
 
-/// The bytes of the shared object made of `objects`, which may need symbols of libm only. Starts this program again and
+/// The bytes of the shared object made of `objects`, which may need symbols of libm and libc only. Starts this program again and
 /// waits for it; temporary files in TMPDIR are removed. Undefined symbols are an error that names them.
 llvm::Expected<std::string> linkSharedObject(llvm::ArrayRef<std::string> objects);
 

@@ -7,6 +7,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/APInt.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -52,6 +53,10 @@ Value mlir::autopar::emitExp(LaneBuilder &b, Value x) {
   Value exponent = b.subi(b.bitcast(b.i32(), shifted), b.i32(roundF32Bits));
   Value half = b.shrs(exponent, b.i32(1));
   return b.mulf(b.mulf(p, powerOfTwo(b, half)), powerOfTwo(b, b.subi(exponent, half)));
+}
+
+Value mlir::autopar::emitErf(LaneBuilder &b, Value x) {
+  return b.select(b.cmpf(CmpFPredicate::OEQ, x, b.f32(0.0)), x, b.make<math::ErfOp>(x));
 }
 
 Value mlir::autopar::emitLog(LaneBuilder &b, Value x) {
@@ -124,12 +129,11 @@ std::pair<double, double> twoOverPi(int64_t t) {
   // 2/pi to 256 bits behind the point.
   static const llvm::APInt bits(400, "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561", 16);
   llvm::APInt value = bits.shl(t).trunc(258).zext(400); // modulo 4
-  llvm::APInt high = value.lshr(258 - 29).shl(258 - 29);
-  llvm::APInt low = value - high;
-  auto toDouble = [](const llvm::APInt &number) {
-    return std::ldexp(number.roundToDouble(/*isSigned=*/false), -256);
-  };
-  return {toDouble(high), toDouble(low)};
+  uint64_t high = value.lshr(258 - 29).getZExtValue();
+  llvm::APInt low = value - llvm::APInt(400, high).shl(258 - 29);
+  int cut = std::max(0, static_cast<int>(low.getActiveBits()) - 53);
+  return {std::ldexp(static_cast<double>(high), 258 - 29 - 256),
+          std::ldexp(static_cast<double>(low.lshr(cut).getZExtValue()), cut - 256)};
 }
 
 /// r = x - q pi/2 with |r| <= pi/4 as f32, and q modulo 4 in the low bits of an i32.

@@ -14,6 +14,8 @@ namespace mlir::autopar {
 Value emitExp(LaneBuilder &b, Value x);
 /// A math.log with denormal arguments scaled, for lowerMath.
 Value emitLog(LaneBuilder &b, Value x);
+/// A math.erf that keeps the sign of zero, for lowerMath.
+Value emitErf(LaneBuilder &b, Value x);
 Value emitPow(LaneBuilder &b, Value x, Value y);
 /// Needs the table of reduction constants that `getReductionTable` made in the module.
 Value emitSin(LaneBuilder &b, Value x, Value table);
