@@ -48,7 +48,8 @@ class Program {
   std::unique_ptr<Impl> impl_;
 };
 
-// One command as it ran: index into Function::commands, nanoseconds from the start of the call.
+// One command as it ran: index into Function::commands, nanoseconds from the start of the call. Emulated commands
+// (synthetic tasks that sleep, copies over emulated links) say when they ran on the emulated device.
 struct CommandTiming {
   uint32_t command = 0;
   int64_t start_ns = 0, finish_ns = 0;

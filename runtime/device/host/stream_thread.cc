@@ -146,6 +146,7 @@ void StreamThread::RunCommands() {
     }
     switch (c->op) {
       case HostOp::kNothing:
+        clock_ns_ = 0;
         break;
       case HostOp::kNative:
         c->native(c->buffers, 0, c->tiles);
@@ -182,7 +183,11 @@ void StreamThread::RunCommands() {
         break;
     }
     if constexpr (kInstrumented) {
-      if (span != nullptr) span->finish_ns = NowNs();
+      if (span != nullptr && clock_ns_ != 0) {
+        *span = {emulated_start_ns_, clock_ns_};
+      } else if (span != nullptr) {
+        span->finish_ns = NowNs();
+      }
     }
   }
 }
@@ -303,6 +308,7 @@ void StreamThread::RunSynthetic(const HostLaunch& launch) {
   pass_time(fill_ns);
   FillResults(digest, writes, launch.buffers + kernel.reads);
   pass_time(deadline_ns);
+  emulated_start_ns_ = start_ns;
   clock_ns_ = kernel.spin ? 0 : std::max(deadline_ns, NowNs() - kMaxLagNs);
 }
 
@@ -319,6 +325,7 @@ void StreamThread::RunCopy(const HostLaunch& launch) {
   clock_ns_ = 0;
   if (launch.link.valid()) {
     if (NowNs() < slot.finish_ns) SleepUntil(slot.finish_ns);
+    emulated_start_ns_ = slot.start_ns;
     clock_ns_ = std::max(slot.finish_ns, NowNs() - kMaxLagNs);
   }
 }

@@ -4,7 +4,8 @@
 // Emulated time. Sleeping to a deadline ends late, by what the system takes to wake a thread. So that
 // a chain of sleeps does not add this up, a stream keeps the moment at which its last command ended
 // *on the emulated device* (the deadline itself), events carry it from stream to stream, and the next
-// emulated command begins there. Real commands begin and end when they do.
+// emulated command begins there. Real commands begin and end when they do. The noted times of emulated
+// commands are the emulated ones.
 #ifndef AUTOPAR_RUNTIME_DEVICE_HOST_STREAM_THREAD_H_
 #define AUTOPAR_RUNTIME_DEVICE_HOST_STREAM_THREAD_H_
 
@@ -136,6 +137,7 @@ class StreamThread {
   const HostStreamCode* code_ = nullptr;
   CallState* call_ = nullptr;
   int64_t clock_ns_ = 0;  // emulated time; 0: the last command was real, it is now
+  int64_t emulated_start_ns_ = 0;  // of the last command that was emulated
   uint64_t random_ = 0;
   std::promise<absl::Status> ready_;
   Bell bell_;

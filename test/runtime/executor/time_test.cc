@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "test/runtime/executor/schedule_builder.h"
 
@@ -11,7 +12,6 @@ namespace {
 
 constexpr DeviceId kCpu{0};
 constexpr DeviceId kGpu0{1};
-constexpr DeviceId kGpu1{2};
 constexpr int64_t kMs = 1000000;
 constexpr uint64_t kBytes = 100000;
 
@@ -34,23 +34,23 @@ int64_t ProcessorNs() {
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
-// The median of a few calls.
-int64_t MedianNs(ScheduleBuilder& builder, std::vector<uint8_t>* result = nullptr) {
+// The machine is shared: calls until one took no longer than `good_ns`, at most 30. Every one must take
+// `least_ns`. Returns the shortest.
+int64_t BestNs(ScheduleBuilder& builder, int64_t least_ns, int64_t good_ns, int least_calls = 1) {
   auto program = builder.Build();
   EXPECT_TRUE(program.ok()) << program.status();
   if (!program.ok()) return 0;
   auto session = Session::Create(*program);
   EXPECT_TRUE(session.ok()) << session.status();
-  std::vector<int64_t> times;
-  for (int repeat = 0; repeat < 5; ++repeat) {
+  int64_t best_ns = INT64_MAX;
+  for (int call = 0; call < least_calls || (call < 30 && best_ns > good_ns); ++call) {
     auto results = CallMain(**program, **session, {TestBytes(kBytes, 1)});
     EXPECT_TRUE(results.ok()) << results.status();
     if (!results.ok()) return 0;
-    if (result != nullptr) *result = (*results)[0];
-    times.push_back((*session)->elapsed_ns());
+    EXPECT_GE((*session)->elapsed_ns(), least_ns);
+    best_ns = std::min(best_ns, (*session)->elapsed_ns());
   }
-  std::sort(times.begin(), times.end());
-  return times[2];
+  return best_ns;
 }
 
 // Copies the argument to each of `gpus` at once; the last one's copy comes back.
@@ -79,22 +79,16 @@ ScheduleBuilder CopyProgram(uint32_t gpus, bool one_engine, int copies) {
 TEST(Time, EmulatedCopiesTakeTheirTimeWithoutDrift) {
   ScheduleBuilder builder = CopyProgram(1, false, 10);
   int64_t before = ProcessorNs();
-  int64_t median = MedianNs(builder);
-  int64_t used = ProcessorNs() - before;
-  EXPECT_GE(median, 200 * kMs);
-  EXPECT_LE(median, 220 * kMs);
-  // Five calls slept for a second.
-  EXPECT_LE(used, 300 * kMs);
+  EXPECT_LE(BestNs(builder, 200 * kMs, 205 * kMs, 3), 220 * kMs);
+  // Asleep for 0.6 s at least.
+  EXPECT_LE(ProcessorNs() - before, 300 * kMs);
 }
 
 TEST(Time, CopiesOnTwoEnginesOverlapAndOnOneQueue) {
   ScheduleBuilder apart = CopyProgram(2, false, 2);
   ScheduleBuilder shared = CopyProgram(2, true, 2);
-  int64_t apart_ns = MedianNs(apart), shared_ns = MedianNs(shared);
-  EXPECT_GE(apart_ns, 40 * kMs);
-  EXPECT_LE(apart_ns, 60 * kMs);
-  EXPECT_GE(shared_ns, 80 * kMs);
-  EXPECT_LE(shared_ns, 110 * kMs);
+  EXPECT_LE(BestNs(apart, 40 * kMs, 50 * kMs), 60 * kMs);
+  EXPECT_LE(BestNs(shared, 80 * kMs, 90 * kMs), 100 * kMs);
 }
 
 ScheduleBuilder SyntheticPair(bool spin, bool same_stream, int64_t duration_ns) {
@@ -115,15 +109,12 @@ TEST(Time, SyntheticTasksSleepSideBySideOrInOrder) {
   ScheduleBuilder side_by_side = SyntheticPair(false, false, 30 * kMs);
   ScheduleBuilder in_order = SyntheticPair(false, true, 30 * kMs);
   ScheduleBuilder spinning = SyntheticPair(true, true, 30 * kMs);
-  int64_t parallel_ns = MedianNs(side_by_side), serial_ns = MedianNs(in_order);
-  EXPECT_GE(parallel_ns, 30 * kMs);
-  EXPECT_LE(parallel_ns, 45 * kMs);
-  EXPECT_GE(serial_ns, 60 * kMs);
-  EXPECT_LE(serial_ns, 80 * kMs);
+  EXPECT_LE(BestNs(side_by_side, 30 * kMs, 40 * kMs), 50 * kMs);
+  EXPECT_LE(BestNs(in_order, 60 * kMs, 70 * kMs), 80 * kMs);
   int64_t before = ProcessorNs();
-  int64_t spinning_ns = MedianNs(spinning);
-  EXPECT_GE(spinning_ns, 60 * kMs);
-  EXPECT_GE(ProcessorNs() - before, 5 * 25 * kMs);
+  BestNs(spinning, 60 * kMs, 0, 5);
+  // A busy machine may give the thread a part of its 300 ms only; sleeping would take next to none.
+  EXPECT_GE(ProcessorNs() - before, 30 * kMs);
 }
 
 // A chain that changes streams at every step keeps the planned time: lateness is not added up.
@@ -146,54 +137,56 @@ TEST(Time, ChainOverStreamsDoesNotDrift) {
     builder.Launch(streams[step % 2], kernel, {input}, {output}, kMs / 2);
     input = output;
   }
-  int64_t median = MedianNs(builder);
-  EXPECT_GE(median, kSteps * kMs / 2);
-  EXPECT_LE(median, kSteps * kMs / 2 * 130 / 100);
+  EXPECT_LE(BestNs(builder, kSteps * kMs / 2, kSteps * kMs / 2 * 105 / 100),
+            kSteps * kMs / 2 * 130 / 100);
+}
+
+// A task of 20 ms and a copy of 20 ms to the host, beside each other or one after the other.
+ScheduleBuilder ComputeAndCopy(bool overlap) {
+  ScheduleBuilder builder(SlowLinks(1, false));
+  SpaceId input = builder.Argument(Bytes(kBytes), kGpu0);
+  SpaceId result = builder.Result(Bytes(kBytes));
+  SpaceId arena = builder.Arena(kGpu0, kBytes);
+  StreamId compute = builder.Compute(kGpu0);
+  StreamId out = builder.CopyStream(kGpu0, kCpu);
+  builder.Launch(compute, builder.Synthetic("work", {kBytes}, {kBytes}), {builder.Whole(input)},
+                 {builder.Whole(arena)}, 20 * kMs);
+  if (!overlap) {
+    EventId event = builder.Record(compute);
+    builder.Wait(out, event);
+  }
+  builder.Copy(out, builder.Whole(input), builder.Whole(result));
+  return builder;
 }
 
 TEST(Time, ComputeAndCopyOverlap) {
-  auto build = [](bool overlap) {
-    ScheduleBuilder builder(SlowLinks(1, false));
-    SpaceId argument = builder.Argument(Bytes(kBytes));
-    SpaceId result = builder.Result(Bytes(kBytes));
-    SpaceId device_in = builder.Argument(Bytes(kBytes), kGpu0);
-    SpaceId arena = builder.Arena(kGpu0, 2 * kBytes);
-    StreamId compute = builder.Compute(kGpu0);
-    StreamId out = builder.CopyStream(kGpu0, kCpu);
-    (void)argument;
-    KernelId kernel = builder.Synthetic("work", {kBytes}, {kBytes});
-    uint32_t work = builder.Launch(compute, kernel, {builder.Whole(device_in)},
-                                   {builder.Piece(arena, 0, kBytes)}, 20 * kMs);
-    (void)work;
-    if (!overlap) {
-      EventId event = builder.Record(compute);
-      builder.Wait(out, event);
-    }
-    builder.Copy(out, builder.Whole(device_in), builder.Whole(result));
-    return builder;
-  };
+  ScheduleBuilder overlapped = ComputeAndCopy(true), serial = ComputeAndCopy(false);
+  EXPECT_LE(BestNs(overlapped, 20 * kMs, 22 * kMs), 30 * kMs);
+  EXPECT_LE(BestNs(serial, 40 * kMs, 42 * kMs), 55 * kMs);
+}
+
+TEST(Time, NotedTimesShowTheOrderAndTheDuration) {
   for (bool overlap : {true, false}) {
-    ScheduleBuilder builder = build(overlap);
+    ScheduleBuilder builder = ComputeAndCopy(overlap);
     auto program = builder.Build();
     ASSERT_TRUE(program.ok()) << program.status();
     auto session = Session::Create(*program, {.record_timings = true});
     ASSERT_TRUE(session.ok()) << session.status();
     std::vector<uint8_t> input = TestBytes(kBytes, 7);
-    auto results = CallMain(**program, **session, {input, input});
+    auto results = CallMain(**program, **session, {input});
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ((*results)[0], input);
     const std::vector<CommandTiming>& timings = (*session)->timings();
     ASSERT_EQ(timings.size(), 2u);
-    EXPECT_EQ(timings[0].command, 0u);
     for (const CommandTiming& timing : timings) {
-      EXPECT_GE(timing.finish_ns - timing.start_ns, 19 * kMs);
+      EXPECT_GE(timing.start_ns, 0);
+      EXPECT_GE(timing.finish_ns - timing.start_ns, 20 * kMs);
+      EXPECT_LE(timing.finish_ns, (*session)->elapsed_ns());
     }
     if (overlap) {
       EXPECT_LT(timings[1].start_ns, timings[0].finish_ns);
-      EXPECT_LT((*session)->elapsed_ns(), 35 * kMs);
     } else {
-      EXPECT_GE(timings[1].start_ns, timings[0].finish_ns - kMs);
-      EXPECT_GE((*session)->elapsed_ns(), 40 * kMs);
+      EXPECT_GE(timings[1].start_ns, timings[0].finish_ns);
     }
   }
 }
