@@ -233,9 +233,6 @@ private:
       return op.emitOpError() << "runs '" << op.getKernel() << "', which is no kernel of this module";
     command->kernel = rt::KernelId(kernel->second);
     command->duration_ns = op.getDurationNs().value_or(0);
-    for (ArrayAttr list : {op.getReads(), op.getWrites(), op.getScratch()})
-      if (list.size() > UINT16_MAX)
-        return op.emitOpError() << "has " << list.size() << " operands of one sort; the most are " << UINT16_MAX;
     command->reads = op.getReads().size();
     command->writes = op.getWrites().size();
     command->scratch = op.getScratch().size();

@@ -130,7 +130,7 @@ struct Command {
   KernelId kernel;             // launch
   EventId event;               // record, wait
   uint32_t first_region = 0;   // launch, copy
-  uint16_t reads = 0, writes = 0, scratch = 0;
+  uint32_t reads = 0, writes = 0, scratch = 0;
   uint32_t label = 0;          // launch, copy: Schedule::strings, for traces and messages
   int64_t start_ns = 0;        // predicted
   int64_t finish_ns = 0;       // predicted

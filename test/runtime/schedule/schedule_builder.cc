@@ -199,9 +199,9 @@ uint32_t ScheduleBuilder::Launch(KernelId kernel, StreamId stream, const std::ve
   command.kind = CommandKind::kLaunch;
   command.stream = stream;
   command.kernel = kernel;
-  command.reads = static_cast<uint16_t>(reads.size());
-  command.writes = static_cast<uint16_t>(writes.size());
-  command.scratch = static_cast<uint16_t>(scratch.size());
+  command.reads = static_cast<uint32_t>(reads.size());
+  command.writes = static_cast<uint32_t>(writes.size());
+  command.scratch = static_cast<uint32_t>(scratch.size());
   command.label = static_cast<uint32_t>(found - strings.begin());
   if (found == strings.end()) strings.push_back(label);
   if (schedule_.kernels[kernel.index()].kind == KernelKind::kSynthetic) command.duration_ns = 1000;
