@@ -165,9 +165,9 @@ static double gpuNs(const Work &work, const ::autopar::Device &device) {
 
 double mlir::autopar::costNs(const Work &work, const ::autopar::Device &device) {
   if (work.tiles == 0)
-    return static_cast<double>(device.launch_ns);
+    return 0;
   double ns = device.kind == ::autopar::DeviceKind::kCuda ? gpuNs(work, device) : coresNs(work, device);
-  return std::ceil(ns) + static_cast<double>(device.launch_ns);
+  return std::ceil(ns);
 }
 
 double mlir::autopar::occupancyOf(const Work &work, const ::autopar::Device &device) {

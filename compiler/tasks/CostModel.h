@@ -35,7 +35,7 @@ FailureOr<Work> workOfTask(TaskOp task, std::string *why = nullptr);
 
 /// Time of `work` on one core of the tabled CPU, with its traffic. A yardstick for fusion that no machine changes.
 double yardstickNs(const Work &work);
-/// Time of `work` when alone on `device`, launch included.
+/// Time of `work` when alone on `device`, without the launch, which the planner adds to every task alike.
 double costNs(const Work &work, const ::autopar::Device &device);
 /// Share of the device that it fills, in (0, 1].
 double occupancyOf(const Work &work, const ::autopar::Device &device);
