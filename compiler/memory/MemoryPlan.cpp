@@ -74,6 +74,8 @@ public:
       return failure();
     placeFixed();
     collectArenas();
+    if (failed(checkSizes()))
+      return failure();
     for (uint32_t device = 0; device < arenas.size(); ++device)
       if (failed(pack(device)))
         return failure();
@@ -118,7 +120,7 @@ private:
       if (value.kind == ValueKind::argument || isResult[id] != PlacedFunction::none) {
         buffer.space = value.kind == ValueKind::argument ? SpaceKind::argument : SpaceKind::result;
         buffer.index = value.kind == ValueKind::argument ? value.number : isResult[id];
-        plan.devices[value.device.index()].fixedBytes += value.bytes;
+        addFixed(value.device, value.bytes);
       } else if (value.kind == ValueKind::constant) {
         buffer.space = SpaceKind::constant;
         buffer.index = value.number;
@@ -131,7 +133,7 @@ private:
         if (value.kind != ValueKind::constant || constantOn[device][value.number])
           continue;
         constantOn[device][value.number] = true;
-        plan.devices[device].fixedBytes += value.bytes;
+        addFixed(DeviceId(device), value.bytes);
       }
   }
 
@@ -165,6 +167,24 @@ private:
         arena.buffers.add(plan.scratch[i].bytes, id, {}, times.happens);
         arena.targets.push_back(&plan.scratch[i]);
       }
+  }
+
+  /// Sums of sizes must not overflow, even where a device's memory is unlimited.
+  LogicalResult checkSizes() {
+    constexpr uint64_t most = uint64_t{1} << 62;
+    for (uint32_t device = 0; device < arenas.size(); ++device) {
+      uint64_t total = plan.devices[device].fixedBytes;
+      for (uint64_t bytes : arenas[device].buffers.bytes)
+        total = std::min(most, total) + std::min(most, bytes) + bufferAlignment;
+      if (total > most)
+        return function.func.emitError() << "the values on '" << machine.devices[device].name
+                                         << "' add up to more than 2^62 bytes; make them smaller";
+    }
+    return success();
+  }
+  void addFixed(DeviceId device, uint64_t bytes) {
+    uint64_t &total = plan.devices[device.index()].fixedBytes;
+    total = std::min(total + bytes, ~uint64_t{0} >> 1); // each is at most 2^62
   }
 
   void collectScratch() {

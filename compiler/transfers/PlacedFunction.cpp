@@ -159,6 +159,8 @@ private:
     if (placement.getStream() >= static_cast<int64_t>(streams))
       return op->emitOpError() << "is placed on stream " << placement.getStream() << " of '"
                                << placement.getDevice() << "', which has " << streams;
+    if (placement.getFinishNs() > (int64_t{1} << 62))
+      return op->emitOpError() << "is planned to finish at " << placement.getFinishNs() << " ns; the most is 2^62";
     PlacedFunction::Command command;
     command.op = op;
     command.device = *device;

@@ -12,6 +12,9 @@ using ::autopar::Machine;
 
 namespace {
 
+/// Times stop here, far beyond any use, so that they never overflow.
+constexpr int64_t latestNs = int64_t{1} << 62;
+
 class Booking {
 public:
   explicit Booking(const Machine &machine) : machine(machine), engineFreeNs(machine.engines.size(), 0) {}
@@ -21,7 +24,10 @@ public:
     int64_t startNs = readyNs;
     for (uint32_t engine : link.engines)
       startNs = std::max(startNs, engineFreeNs[engine]);
-    int64_t finishNs = startNs + ::autopar::TransferNs(link, bytes);
+    int64_t finishNs = 0;
+    if (__builtin_add_overflow(startNs, ::autopar::TransferNs(link, bytes), &finishNs) || finishNs > latestNs)
+      finishNs = latestNs;
+    startNs = std::min(startNs, finishNs);
     for (uint32_t engine : link.engines)
       engineFreeNs[engine] = finishNs;
     return {value, link.from, link.to, id, startNs, finishNs};

@@ -26,3 +26,13 @@ func.func @missing_transfer(%x: tensor<16xf32>) -> tensor<16xf32> {
 func.func @returned_argument(%x: tensor<16xf32>) -> tensor<16xf32> {
   return %x : tensor<16xf32>
 }
+
+// -----
+
+// expected-error @below {{the values on 'cpu0' add up to more than 2^62 bytes; make them smaller}}
+func.func @sums_that_overflow(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = autopar.synthetic_task(%x) {label = "a", cost_ns = {cpu = 10}, placement = #autopar.placement<"cpu0" stream 0 at 0 to 10>} : (tensor<1xf32>) -> tensor<500000000x1000000000xi64>
+  %1 = autopar.synthetic_task(%x) {label = "b", cost_ns = {cpu = 10}, placement = #autopar.placement<"cpu0" stream 1 at 0 to 10>} : (tensor<1xf32>) -> tensor<500000000x1000000000xi64>
+  %2 = autopar.synthetic_task(%0, %1) {label = "c", cost_ns = {cpu = 10}, placement = #autopar.placement<"cpu0" stream 0 at 20 to 30>} : (tensor<500000000x1000000000xi64>, tensor<500000000x1000000000xi64>) -> tensor<1xf32>
+  return %2 : tensor<1xf32>
+}

@@ -50,3 +50,11 @@ func.func @not_a_task(%x: tensor<16xf32>) -> tensor<16xf32> {
   %0 = autopar.exp %x : tensor<16xf32>
   return %0 : tensor<16xf32>
 }
+
+// -----
+
+func.func @beyond_all_times(%x: tensor<16xf32>) -> tensor<16xf32> {
+  // expected-error @below {{is planned to finish at 9000000000000000000 ns; the most is 2^62}}
+  %0 = autopar.synthetic_task(%x) {label = "a", cost_ns = {cpu = 10}, placement = #autopar.placement<"cpu0" stream 0 at 0 to 9000000000000000000>} : (tensor<16xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
