@@ -6,7 +6,7 @@
 // devices of kind cuda agree and share a key, those of kind virtual have one each.
 // CHECK-LABEL: func.func @product
 // CHECK: "matmul_0"
-// CHECK-SAME: cost_ns = {cpu = 1.67{{[0-9]+}}e+05 : f64, cuda = {{[0-9.]+}}e+05 : f64, gpu0 = 3.36{{[0-9]+}}e+05 : f64, gpu1 = 1.68{{[0-9]+}}e+05 : f64}
+// CHECK-SAME: cost_ns = {cpu = 1.67{{[0-9]+}}e+05 : f64, cuda = {{[0-9.]+}}e+05 : f64, gpu0 = 3.3{{[0-9]+}}e+05 : f64, gpu1 = 1.67{{[0-9]+}}e+05 : f64}
 // CHECK-SAME: occupancy = {cpu = 5.000000e-01 : f64, cuda = {{.*}}, virtual = 1.000000e+00 : f64}
 // CHECK-SAME: tile_count = 2 : i64
 
