@@ -8,6 +8,13 @@
 namespace autopar {
 namespace {
 
+// Sanitizers make each call tens of times slower.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kSlower = 5;
+#else
+constexpr int kSlower = 1;
+#endif
+
 std::vector<uint8_t> RunOnce(ScheduleBuilder& builder, const SessionOptions& options, int repeats) {
   auto program = builder.Build();
   EXPECT_TRUE(program.ok()) << program.status();
@@ -38,7 +45,7 @@ TEST(Determinism, AnyPlacementGivesTheBitsOfOneStream) {
       for (uint32_t streams : {1u, 2u, 5u}) {
         ScheduleBuilder builder = RandomProgram(
             graph_seed, 60, {.gpus = gpus, .streams = streams, .seed = graph_seed * 10 + streams});
-        EXPECT_EQ(RunOnce(builder, {}, 20), expected) << gpus << " gpus, " << streams << " streams";
+        EXPECT_EQ(RunOnce(builder, {}, 20 / kSlower), expected) << gpus << " gpus, " << streams << " streams";
         EXPECT_EQ(RunOnce(builder, {.poison = true}, 2), expected);
       }
     }
@@ -48,7 +55,7 @@ TEST(Determinism, AnyPlacementGivesTheBitsOfOneStream) {
 TEST(Determinism, HundredRepeatsWithRandomDelays) {
   std::vector<uint8_t> expected = Oracle(7, 40);
   ScheduleBuilder builder = RandomProgram(7, 40, {.gpus = 2, .streams = 3, .seed = 1});
-  for (uint64_t delay_seed = 1; delay_seed <= 100; ++delay_seed) {
+  for (uint64_t delay_seed = 1; delay_seed <= 100 / kSlower; ++delay_seed) {
     ASSERT_EQ(RunOnce(builder, {.delay_seed = delay_seed}, 1), expected) << "seed " << delay_seed;
   }
 }
@@ -56,7 +63,7 @@ TEST(Determinism, HundredRepeatsWithRandomDelays) {
 TEST(Determinism, ManyMoreStreamsThanCores) {
   std::vector<uint8_t> expected = Oracle(9, 300);
   ScheduleBuilder builder = RandomProgram(9, 300, {.gpus = 4, .streams = 12, .seed = 3});
-  EXPECT_EQ(RunOnce(builder, {}, 50), expected);
+  EXPECT_EQ(RunOnce(builder, {}, 50 / kSlower), expected);
 }
 
 TEST(Determinism, SessionsSideBySide) {

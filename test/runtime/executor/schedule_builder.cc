@@ -173,8 +173,8 @@ uint32_t ScheduleBuilder::Launch(StreamId stream, KernelId kernel, std::vector<R
                                  std::vector<Region> writes, int64_t duration_ns) {
   Command& command = AddCommand(CommandKind::kLaunch, stream);
   command.kernel = kernel;
-  command.reads = static_cast<uint16_t>(reads.size());
-  command.writes = static_cast<uint16_t>(writes.size());
+  command.reads = static_cast<uint32_t>(reads.size());
+  command.writes = static_cast<uint32_t>(writes.size());
   command.duration_ns = duration_ns;
   for (const Region& region : reads) function().regions.push_back(region);
   for (const Region& region : writes) function().regions.push_back(region);

@@ -144,9 +144,8 @@ TEST(Tiles, VirtualDeviceOfOneCoreGetsNoHelp) {
   EXPECT_EQ(CountThreads(noted), 1u);
 }
 
-TEST(Tiles, EmptyLaunchStillOrders) {
+TEST(Tiles, EmptyLaunchNeedsNoCodeAndStillOrders) {
   ScheduleBuilder builder(TestMachine(0));
-  builder.AddModule(AUTOPAR_TEST_KERNELS);
   SpaceId result = builder.Result(Floats(0));
   StreamId stream = builder.Compute(kCpu);
   builder.Launch(stream, builder.Native("empty", "nothing", 0, {}, {0}), {}, {builder.Whole(result)});
