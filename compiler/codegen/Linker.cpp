@@ -10,12 +10,18 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdlib>
+#include <unistd.h>
+
 LLD_HAS_DRIVER(elf)
 
 using namespace mlir::autopar;
 
 namespace {
 constexpr llvm::StringLiteral linkerFlag = "--autopar-run-linker";
+/// Set for the child. A child that comes here again belongs to a program whose main does not call maybeRunLinker: without
+/// this it would start itself for ever.
+constexpr const char *childVariable = "AUTOPAR_LINKER_CHILD";
 constexpr unsigned linkerSeconds = 600;
 
 llvm::Error linkError(const llvm::Twine &message) {
@@ -42,6 +48,8 @@ std::optional<int> mlir::autopar::maybeRunLinker(int argc, char **argv) {
 }
 
 llvm::Expected<std::string> mlir::autopar::linkSharedObject(llvm::ArrayRef<std::string> objects) {
+  if (std::getenv(childVariable))
+    return linkError("this program cannot link kernels: its main must call maybeRunLinker first");
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("autopar-link", folder))
     return linkError("cannot make a temporary folder: " + error.message() + "; set TMPDIR to a writable folder");
@@ -75,11 +83,14 @@ llvm::Expected<std::string> mlir::autopar::linkSharedObject(llvm::ArrayRef<std::
   llvm::append_range(arguments, std::initializer_list<std::string>{"-o", output});
 
   std::vector<llvm::StringRef> references(arguments.begin(), arguments.end());
-  std::string error;
+  std::string childMark = std::string(childVariable) + "=1", error;
+  std::vector<llvm::StringRef> environment = {childMark};
+  for (char **variable = environ; *variable; ++variable)
+    environment.push_back(*variable);
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(messages),
                                                 llvm::StringRef(messages)};
-  int status = llvm::sys::ExecuteAndWait(program, references, std::nullopt, redirects, linkerSeconds,
-                                         /*MemoryLimit=*/0, &error);
+  int status = llvm::sys::ExecuteAndWait(program, references, llvm::ArrayRef<llvm::StringRef>(environment), redirects,
+                                         linkerSeconds, /*MemoryLimit=*/0, &error);
   if (status != 0) {
     auto text = llvm::MemoryBuffer::getFile(messages);
     llvm::StringRef said = text ? (*text)->getBuffer().trim() : llvm::StringRef();

@@ -10,6 +10,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
@@ -147,8 +148,9 @@ llvm::Expected<CpuTarget> mlir::autopar::findCpuTarget(llvm::StringRef name) {
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
       if (has.contains(feature.getKey()))
         has[feature.getKey()] = feature.getValue();
+    llvm::raw_string_ostream features(cpu.features);
     for (const auto &[llvmName, kernelName] : featureNames)
-      cpu.features += (cpu.features.empty() ? "" : ",") + std::string(has[llvmName] ? "+" : "-") + llvmName.str();
+      features << (features.tell() ? "," : "") << (has[llvmName] ? "+" : "-") << llvmName;
   } else {
     llvm::SmallVector<llvm::StringRef> known;
     llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);

@@ -53,7 +53,9 @@ std::string nameOf(Block &body) {
       name += "_etc";
       break;
     }
-    name += (name.empty() ? "" : "_") + op.getName().stripDialect().str();
+    if (!name.empty())
+      name += '_';
+    name += op.getName().stripDialect();
   }
   if (!name.empty())
     return name;
@@ -76,7 +78,7 @@ private:
 StringAttr OutlineKernels::uniqueName(Block &body) {
   std::string base = nameOf(body), name;
   do
-    name = base + "_" + std::to_string(counters[base]++);
+    name = (Twine(base) + "_" + Twine(counters[base]++)).str();
   while (!symbols.insert(name).second);
   return StringAttr::get(&getContext(), name);
 }
