@@ -14,11 +14,11 @@ Value indexConstant(LaneBuilder &b, int64_t value) {
   return arith::ConstantIndexOp::create(b.builder, b.loc, value);
 }
 
-/// 0, step, 2 step, ... of the given integer type.
-Value laneNumbers(LaneBuilder &b, IntegerType type, int64_t step) {
+/// 0, step, 2 step, ... of the given integer type; lanes beyond the valid ones repeat the first, as loads do.
+Value laneNumbers(LaneBuilder &b, IntegerType type, int64_t step, int64_t validLanes) {
   SmallVector<llvm::APInt> numbers;
   for (int64_t lane = 0; lane < b.lanes; ++lane)
-    numbers.emplace_back(type.getWidth(), static_cast<uint64_t>(lane * step), /*isSigned=*/false,
+    numbers.emplace_back(type.getWidth(), static_cast<uint64_t>(lane < validLanes ? lane * step : 0), /*isSigned=*/false,
                          /*implicitTrunc=*/true);
   auto vector = VectorType::get({b.lanes}, type);
   return arith::ConstantOp::create(b.builder, b.loc, DenseElementsAttr::get(vector, numbers));
@@ -103,7 +103,7 @@ Value BodyEmitter::emitIota(const BodyNode &node) {
   Value number = arith::IndexCastOp::create(b.builder, b.loc, integer, address(node.index));
   if (b.lanes) {
     int64_t step = node.index.coefficients.empty() ? 0 : node.index.coefficients.back();
-    number = b.addi(b.spread(number), laneNumbers(b, integer, step));
+    number = b.addi(b.spread(number), laneNumbers(b, integer, step, validLanes));
   }
   if (node.element.isF32())
     return b.make<arith::SIToFPOp>(b.f32(), number);
@@ -115,7 +115,7 @@ Value BodyEmitter::emitRandom(const BodyNode &node) {
   Value index = arith::IndexCastOp::create(b.builder, b.loc, integer, address(node.index));
   if (b.lanes) {
     int64_t step = node.index.coefficients.empty() ? 0 : node.index.coefficients.back();
-    index = b.addi(b.spread(index), laneNumbers(b, integer, step));
+    index = b.addi(b.spread(index), laneNumbers(b, integer, step, validLanes));
   }
   return emitRandomUniform(b, index, node.seed);
 }
