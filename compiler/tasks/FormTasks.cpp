@@ -28,6 +28,7 @@ public:
       return;
     if (failed(checkBody(function)))
       return signalPassFailure();
+    splitWideConcats(function);
     TaskGroups plan = groupOps(function, fuse);
     TaskLabels labels(function);
     writeTasks(plan, labels, function);
@@ -36,6 +37,7 @@ public:
 
 private:
   static LogicalResult checkBody(func::FuncOp function);
+  static void splitWideConcats(func::FuncOp function);
   static TaskOp writeTask(const TaskGroup &group, const DenseMap<Value, Value> &results, TaskLabels &labels);
   static void writeTasks(const TaskGroups &plan, TaskLabels &labels, func::FuncOp function);
   static void writeIdentities(TaskLabels &labels, func::FuncOp function);
@@ -51,6 +53,36 @@ LogicalResult FormTasks::checkBody(func::FuncOp function) {
       return op.emitError("cannot be part of a task; run --autopar-check-program for what can");
     }
   return success();
+}
+
+/// Most operands of one concat kernel: each is copied by code of its own, and LLVM's time grows with its square.
+constexpr size_t maxConcatOperands = 64;
+
+/// A concat of more operands becomes a concat of concats.
+void FormTasks::splitWideConcats(func::FuncOp function) {
+  SmallVector<ConcatOp> wide;
+  for (auto concat : function.getOps<ConcatOp>())
+    if (concat.getOperands().size() > maxConcatOperands)
+      wide.push_back(concat);
+  for (ConcatOp concat : wide) {
+    OpBuilder builder(concat);
+    SmallVector<Value> parts(concat.getOperands());
+    while (parts.size() > maxConcatOperands) {
+      SmallVector<Value> joined;
+      for (size_t first = 0; first < parts.size(); first += maxConcatOperands) {
+        ValueRange chunk = ValueRange(parts).slice(first, std::min(maxConcatOperands, parts.size() - first));
+        SmallVector<int64_t> shape(concat.getType().getShape());
+        shape[concat.getAxis()] = 0;
+        for (Value part : chunk)
+          shape[concat.getAxis()] += cast<RankedTensorType>(part.getType()).getDimSize(concat.getAxis());
+        auto part = ConcatOp::create(builder, concat.getLoc(), concat.getType().clone(shape), chunk, concat.getAxis());
+        part->setDiscardableAttrs(concat->getDiscardableAttrDictionary());
+        joined.push_back(part);
+      }
+      parts = std::move(joined);
+    }
+    concat.getOperandsMutable().assign(parts);
+  }
 }
 
 /// A task whose region has a block with arguments and nothing else; leaves the builder at the block's end.
