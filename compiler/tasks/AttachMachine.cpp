@@ -55,8 +55,7 @@ FailureOr<::autopar::Machine> AttachMachine::chooseMachine() {
   std::string spec = machine.empty() ? std::string("host") : machine.getValue();
   absl::StatusOr<::autopar::Machine> loaded = ::autopar::LoadMachine(spec);
   if (!loaded.ok()) {
-    emitError(UnknownLoc::get(&getContext()))
-        << "machine '" << spec << "': " << std::string(loaded.status().message());
+    emitError(UnknownLoc::get(&getContext())) << std::string(loaded.status().message());
     return failure();
   }
   if (isPresent) {

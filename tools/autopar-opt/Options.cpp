@@ -74,6 +74,16 @@ FailureOr<OptOptions> mlir::autopar::readOptOptions(std::string &error) {
     return failure();
   }
   options.pipeline.fuse = flags->fuse == "on";
+  for (cl::Option *flag : std::initializer_list<cl::Option *>{&flags->machine, &flags->effort, &flags->planner,
+                                                              &flags->maxStreams, &flags->fuse, &flags->targetCpu,
+                                                              &flags->ignorePins, &flags->profile})
+    if (flag->getNumOccurrences() > 0 && options.pipelineFlag.empty())
+      options.pipelineFlag = ("--" + flag->ArgStr).str();
+  for (auto *flag : {&flags->machine, &flags->planner, &flags->targetCpu, &flags->report, &flags->profile})
+    if (flag->getNumOccurrences() > 0 && flag->empty()) {
+      error = ("--" + flag->ArgStr + " needs a value").str();
+      return failure();
+    }
   options.stopGiven = flags->stopAfter.getNumOccurrences() > 0;
   if (options.stopGiven) {
     std::optional<Stage> stage = parseStage(flags->stopAfter);

@@ -15,6 +15,7 @@ struct OptOptions {
   bool stopGiven = false;   ///< --stop-after
   std::string reportFile;   ///< --report; empty: none
   bool reportText = false;  ///< --report-text
+  std::string pipelineFlag; ///< the first flag given that only steers the compiler ("--machine"), or empty
 };
 
 /// Registers the flags with LLVM's command line. Call once, after mlir-opt's own are registered and before parsing.

@@ -72,6 +72,13 @@ static bool compiles(const OptOptions &options, StringRef output) {
   return output.ends_with(".sched") || options.stopGiven || !options.reportFile.empty() || options.reportText;
 }
 
+/// Whether passes were given on the command line.
+static bool namesPasses(const MlirOptMainConfig &config) {
+  MLIRContext context;
+  PassManager pm(&context);
+  return succeeded(config.setupPassPipeline(pm)) && !pm.empty();
+}
+
 /// The pipeline for what the flags ask. Reports need memory figures, so planning alone is not enough for them.
 static void setPipeline(MlirOptMainConfig &config, const OptOptions &options, std::string schedulePath,
                         bool reportOnly) {
@@ -120,6 +127,11 @@ static int runTool(int argc, char **argv) {
     return fail("--stop-after prints IR, but -o " + output + " asks for a schedule file: drop one of the two");
   if (schedule && !config.inputSplitMarker().empty())
     return fail("a schedule file holds one module: drop --split-input-file or the output's name ending in .sched");
+  if (compiles(*options, output) && namesPasses(config))
+    return fail("passes named one by one do not go with -o FILE.sched, --stop-after= or --report: drop one of the two");
+  if (!compiles(*options, output) && !options->pipelineFlag.empty())
+    return fail(options->pipelineFlag + " has no effect here: ask for a schedule (-o FILE.sched), for the IR after a "
+                                        "stage (--stop-after=) or for a report (--report=, --report-text)");
   bool reportOnly = !schedule && !options->stopGiven;
   if (compiles(*options, output))
     setPipeline(config, *options, schedule ? output : "", reportOnly);

@@ -1,8 +1,8 @@
 // RUN: autopar-opt %s --autopar-attach-machine=machine=virtual:1 --split-input-file --verify-diagnostics
 // RUN: not autopar-opt %s --autopar-attach-machine=machine=virtual:999 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not autopar-opt %s --autopar-attach-machine=machine=%t.none.json 2>&1 | FileCheck %s --check-prefix=FILE
-// NUMBER: machine 'virtual:999':
-// FILE: machine '{{.*}}none.json':
+// NUMBER: 'virtual:999' is not a machine
+// FILE: cannot open '{{.*}}none.json'
 
 func.func @op(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{autopar.exp is pinned to 'gpu7', but the machine has cpu0, gpu0; pin to one of these or give --ignore-pins}}
