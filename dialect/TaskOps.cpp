@@ -135,6 +135,9 @@ LogicalResult SyntheticTaskOp::verify() {
   if (getCostNs().empty())
     return refuse(*this, "(C4) cost_ns is empty",
                   "give a cost for at least one device or kind of device: cost_ns = {cpu = 10.0}");
+  for (Type type : getOutputs().getTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getElementType().isInteger(1))
+      return refuse(*this, "(C5) has a result of i1", "the bytes that it makes are not all 0 or 1: use i8");
   return verifyPerDevice(*this, getMemoryBytes(), "memory_bytes", 0, true, 1e18);
 }
 

@@ -83,7 +83,8 @@ def Autopar_SyntheticTaskOp : Op<Autopar_Dialect, "synthetic_task"> {
       number from 0 to 1e18;
     - (C2) `device` and `colocate` are not empty;
     - (C3) `buffers` has one entry for each result;
-    - (C4) `cost_ns` names at least one device or kind of device.
+    - (C4) `cost_ns` names at least one device or kind of device;
+    - (C5) no result is of i1, since the bytes that it makes are not all 0 or 1.
 
     ```mlir
     %r:2 = "autopar.synthetic_task"(%a) {label = "t3", cost_ns = {p0 = 14.0, p1 = 16.0, cpu = 20.0}}

@@ -85,7 +85,15 @@ void Checker::checkPin(Operation *op) {
 }
 
 void Checker::checkOp(Operation *op) {
-  if (isa_and_nonnull<AutoparDialect>(op->getDialect()) || isa<func::ReturnOp>(op))
+  if (isa_and_nonnull<AutoparDialect>(op->getDialect())) {
+    // The dialect refuses unknown names under autopar.; one without a dialect is most likely a pin that lacks it.
+    for (NamedAttribute attr : op->getDiscardableAttrs())
+      if (!attr.getNameDialect())
+        refuse(op, "'" + op->getName().getStringRef() + "' has no attribute '" + attr.getName().getValue() + "'",
+               "a pin is written autopar.device = \"...\"; leave other attributes out or give them a dialect's prefix");
+    return;
+  }
+  if (isa<func::ReturnOp>(op))
     return;
   StringRef name = op->getName().getStringRef();
   if (isa<arith::ConstantOp>(op)) {

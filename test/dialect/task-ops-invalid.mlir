@@ -236,3 +236,12 @@ func.func @misspelt_pin(%a: tensor<4xf32>) {
   %0 = autopar.neg %a {autopar.devcie = "gpu0"} : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @synthetic_task_C5_no_i1() {
+  // expected-error@+2 {{(C5) has a result of i1}}
+  // expected-note@+1 {{use i8}}
+  %0 = autopar.synthetic_task() {label = "t", cost_ns = {cpu = 1.0}} : () -> tensor<4xi1>
+  return
+}

@@ -187,3 +187,12 @@ func.func @main() {
 // expected-note@+1 {{a program is at least one func.func that is not private}}
 module {
 }
+
+// -----
+
+func.func @pin_without_its_dialect(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+2 {{'autopar.neg' has no attribute 'device'}}
+  // expected-note@+1 {{autopar.device}}
+  %0 = autopar.neg %a {device = "gpu0"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
