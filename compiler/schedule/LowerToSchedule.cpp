@@ -70,9 +70,8 @@ public:
         context(function.func.getContext()), builder(context), done(function.commands.size()) {}
 
   LogicalResult run() {
-    if (failed(placeValues()))
+    if (failed(placeValues()) || failed(findSignals()))
       return failure();
-    findSignals();
     graph = buildFunctionGraph(function);
     for (const StreamKey &stream : graph.streams)
       streams.push_back(getStreamAttr(context, stream, machine));
@@ -137,21 +136,27 @@ private:
 
   /// Commands whose end is waited for by what reads no bytes of theirs: for tokens, empty values and capacity. These
   /// orders go into the schedule as such, so that the checker proves them.
-  void findSignals() {
+  LogicalResult findSignals() {
     signals.assign(function.commands.size(), false);
     for (uint32_t operand : function.operandValues)
       if (isMereOrder(function.values[operand]))
         signals[function.values[operand].producer] = true;
     uint32_t command = PlacedFunction::none;
     for (Operation &op : function.func.getBody().front()) {
-      if (auto record = dyn_cast<RecordOp>(op))
+      if (auto record = dyn_cast<RecordOp>(op)) {
+        if (command == PlacedFunction::none)
+          return record.emitOpError("stands before the first command, so there is nothing to record");
         recorders[record.getEvent()] = command;
-      else if (auto wait = dyn_cast<WaitOp>(op); wait && wait.getReason() == WaitReason::capacity) {
-        if (auto recorder = recorders.find(wait.getEvent()); recorder != recorders.end())
+      } else if (auto wait = dyn_cast<WaitOp>(op)) {
+        auto recorder = recorders.find(wait.getEvent());
+        if (recorder == recorders.end())
+          return wait.emitOpError() << "waits for event " << wait.getEvent() << ", which no record before it names";
+        if (wait.getReason() == WaitReason::capacity)
           signals[recorder->second] = true;
       } else if (isa<TaskOp, SyntheticTaskOp, TransferOp>(op))
         ++command; // from none to 0, ...
     }
+    return success();
   }
   static bool isMereOrder(const PlacedFunction::ValueInfo &value) {
     return value.producer != PlacedFunction::none && value.bytes == 0;
