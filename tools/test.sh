@@ -24,7 +24,7 @@ cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 ||
 ninja -C "$build" -j "$jobs" --quiet
 
 step "tests"
-ctest --test-dir "$build" --output-on-failure -j 1
+ctest --test-dir "$build" --output-on-failure -j 1 --timeout 7200
 
 # The runtime alone, without LLVM, under the sanitizers.
 for sanitizer in address thread; do
@@ -34,4 +34,11 @@ for sanitizer in address thread; do
   ninja -C "$build-$sanitizer" -j "$jobs" --quiet
   ctest --test-dir "$build-$sanitizer" --output-on-failure -j 1
 done
+if [ -n "$full" ]; then
+  # Figures, not pass or fail: times are this machine's.
+  step "benchmarks"
+  "$build/bin/executor_overhead"
+  /usr/bin/python3 test/benchmark/book_tables.py --bin "$build/bin"
+  /usr/bin/python3 test/benchmark/budgets.py --bin "$build/bin"
+fi
 step "done"

@@ -12,6 +12,7 @@
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -105,7 +106,8 @@ def run_program(options, work, name, source, inputs, expected):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder with autopar-opt and autopar-run")
-    parser.add_argument("--calls", type=int, default=20)
+    full = bool(os.environ.get("AUTOPAR_FULL_TESTS"))  # tools/test.sh --full
+    parser.add_argument("--calls", type=int, default=500 if full else 20)
     parser.add_argument("--only")
     options = parser.parse_args()
     failed = passed = 0
