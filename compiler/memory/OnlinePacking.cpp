@@ -109,6 +109,8 @@ private:
   /// Makes the arena longer; starts in its last block if that is free and usable.
   uint32_t grow(uint64_t bytes, uint32_t command) {
     if (last != none && blocks[last].isFree && usable(blocks[last], command)) {
+      if (blocks[last].bytes >= bytes)
+        return last; // findFree looks at a few candidates only
       removeFree(last);
       arenaBytes += bytes - blocks[last].bytes;
       blocks[last].bytes = bytes;

@@ -33,7 +33,8 @@ void reportExceeded(const PlacedFunction &function, const Machine &machine, cons
                << "needs " << memory.arenaBytes + memory.fixedBytes << " bytes on '"
                << machine.devices[device.index()].name << "', " << memory.arenaBytes + memory.fixedBytes - memory.limitBytes
                << " more than its " << memory.limitBytes << " (" << memory.arenaBytes << " for intermediate values, "
-               << memory.fixedBytes << " for arguments, results and constants)";
+               << memory.fixedBytes
+               << " for arguments, results and constants); pin less to it, raise its memory_bytes or plan for another machine";
   struct Item {
     uint64_t bytes;
     uint32_t value;

@@ -37,7 +37,9 @@ TaskTraits traitsOf(SyntheticTaskOp op) {
 class Reader {
 public:
   Reader(func::FuncOp func, const Machine &machine)
-      : func(func), machine(machine), out(machine.devices.size()) {}
+      : func(func), machine(machine),
+        hasLimitedMemory(llvm::any_of(machine.devices, [](const auto &device) { return device.memory_bytes > 0; })),
+        out(machine.devices.size()) {}
 
   FailureOr<FunctionTasks> run() {
     if (!func.getBody().hasOneBlock()) {
@@ -142,6 +144,37 @@ private:
     return entry->second;
   }
 
+  /// The costs without those of devices, other than the host, whose memory cannot hold the task's operands and results
+  /// at once. A pinned or co-located task keeps its devices, and so does one that would be left with none: what does not
+  /// fit is reported with its sizes when memory is planned.
+  FailureOr<SmallVector<int64_t>> dropDevicesTooSmall(Operation *op, const TaskTraits &traits,
+                                                      ArrayRef<int64_t> costs) {
+    SmallVector<int64_t> fitting(costs);
+    bool isFree = !traits.device && !traits.colocate && !op->getAttr(AutoparDialect::getDeviceAttrName());
+    if (!isFree || !hasLimitedMemory)
+      return fitting;
+    uint64_t needed = 0;
+    llvm::SmallPtrSet<Value, 8> counted;
+    for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                           llvm::map_to_vector(op->getResults(), [](OpResult r) -> Value { return r; })))
+      if (!isa<TokenType>(value.getType()) && counted.insert(value).second) {
+        FailureOr<uint64_t> bytes = bytesOf(op, value);
+        if (failed(bytes))
+          return failure();
+        needed += *bytes;
+      }
+    DeviceId host = machine.HostDevice();
+    for (size_t device = 0; device < fitting.size(); ++device) {
+      uint64_t limit = machine.devices[device].memory_bytes;
+      double working = traits.memoryBytes ? numbersOf(traits.memoryBytes, 0)[device] : 0;
+      if (limit > 0 && DeviceId(device) != host && static_cast<double>(needed) + working > static_cast<double>(limit))
+        fitting[device] = kCannotRun;
+    }
+    if (llvm::all_of(fitting, [](int64_t cost) { return cost == kCannotRun; }))
+      return SmallVector<int64_t>(costs);
+    return fitting;
+  }
+
   LogicalResult readTask(Operation *op, const TaskTraits &traits) {
     if (!traits.costNs) {
       auto error = op->emitOpError("has no cost_ns");
@@ -155,7 +188,10 @@ private:
       error.attachNote() << "the machine's devices are " << deviceNames(machine);
       return failure();
     }
-    TaskId task = out.graph.addTask(traits.label.str(), costs);
+    FailureOr<SmallVector<int64_t>> fitting = dropDevicesTooSmall(op, traits, costs);
+    if (failed(fitting))
+      return failure();
+    TaskId task = out.graph.addTask(traits.label.str(), *fitting);
     out.tasks.push_back(op);
     if (traits.occupancy) {
       const std::vector<double> &shares = numbersOf(traits.occupancy, 1);
@@ -223,6 +259,7 @@ private:
 
   func::FuncOp func;
   const Machine &machine;
+  bool hasLimitedMemory; // on some device
   FunctionTasks out;
   DenseMap<DictionaryAttr, std::vector<int64_t>> knownCosts;
   DenseMap<DictionaryAttr, std::vector<double>> knownNumbers;

@@ -82,6 +82,12 @@ absl::Status CheckKernel(const Schedule& schedule, const Kernel& kernel) {
   // One without tiles (empty tensors) is never called.
   if (kernel.kind == KernelKind::kNative && kernel.codes.empty() && kernel.tile_count != 0)
     return Bad(name, " is native and has no code");
+  if (kernel.kind == KernelKind::kNative && kernel.tile_count == 0) {
+    for (size_t i = kernel.reads; i < size_t{kernel.reads} + kernel.writes; ++i) {
+      if (kernel.operand_bytes[i] != 0)
+        return Bad(name, " has no tiles, so nothing would write its ", kernel.operand_bytes[i], " bytes");
+    }
+  }
   if (kernel.kind == KernelKind::kSynthetic && !kernel.codes.empty())
     return Bad(name, " is synthetic and has code");
   return kernel.kind == KernelKind::kMatmul ? CheckMatmul(name, kernel) : absl::OkStatus();
