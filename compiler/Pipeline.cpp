@@ -120,10 +120,10 @@ public:
         return signalPassFailure();
       }
       next = static_cast<int>(*stage) + 1;
-      if (next > static_cast<int>(Stage::Tasks) && !options.machine.empty()) {
-        module.emitError("this module already carries the machine that it is compiled for")
-                .attachNote()
-            << "resume it without --machine=, or start again from the program";
+      if (StringRef flag = flagOfFinishedStage(next); !flag.empty()) {
+        emitError(UnknownLoc::get(&getContext()))
+            << flag << " comes too late: this module is past the stage that it steers, having reached '"
+            << reached.getValue() << "'; resume it without the flag, or start again from the program";
         return signalPassFailure();
       }
     }
@@ -138,6 +138,31 @@ public:
   }
 
 private:
+  /// A flag given for a stage before `next`, or an empty string.
+  StringRef flagOfFinishedStage(int next) const {
+    if (next > static_cast<int>(Stage::Tasks)) {
+      if (!options.machine.empty())
+        return "--machine";
+      if (options.ignorePins)
+        return "--ignore-pins";
+      if (!options.fuse)
+        return "--fuse=off";
+      if (!options.profile.empty())
+        return "--profile";
+    }
+    if (next > static_cast<int>(Stage::Planning)) {
+      if (options.effort != PipelineOptions().effort)
+        return "--effort";
+      if (!options.planner.empty())
+        return "--planner";
+      if (options.maxStreams != 0)
+        return "--max-streams";
+    }
+    if (next > static_cast<int>(Stage::Codegen) && options.targetCpu != PipelineOptions().targetCpu)
+      return "--target-cpu";
+    return "";
+  }
+
   PipelineOptions options;
 };
 

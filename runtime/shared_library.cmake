@@ -18,6 +18,7 @@ set_target_properties(autopar PROPERTIES
 target_link_libraries(autopar
   PRIVATE ${AUTOPAR_RUNTIME_PARTS}
   PUBLIC absl::status absl::statusor absl::span absl::strings)
+target_compile_features(autopar INTERFACE cxx_std_20)
 target_include_directories(autopar INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/autopar>)
 # DT_RPATH, not DT_RUNPATH: it also serves the copied libraries, which look for each other.

@@ -1,8 +1,12 @@
 // The C++ API: load a schedule once, call it many times.
 //
-//   auto program = Program::Load("prog.sched");            // maps, checks, loads kernels
-//   auto session = Session::Create(*program, {});           // arenas and threads
-//   session->Call("main", inputs, outputs);                 // blocks until the results are there
+//   auto program = Program::Load("prog.sched");         // maps, checks, loads kernels
+//   if (!program.ok()) return program.status();
+//   auto session = Session::Create(*program, {});        // arenas and threads
+//   if (!session.ok()) return session.status();
+//   std::vector<absl::Span<const uint8_t>> inputs = ...;  // the bytes of each argument
+//   std::vector<absl::Span<uint8_t>> outputs = ...;       // room for each result
+//   absl::Status done = (*session)->Call("main", inputs, outputs);  // blocks until the results are there
 //
 // Ownership: inputs and outputs are the caller's memory; a call reads inputs and writes outputs only while it runs, and
 // an output is complete and the caller's alone when Call returns. Outputs must not overlap inputs or each other.
@@ -67,7 +71,7 @@ class Session {
                                                          const SessionOptions& options = {});
   ~Session();
 
-  // One pointer per argument and result of the function, in order; sizes must equal the types'. Blocks.
+  // One span of bytes per argument and result of the function, in order; sizes must equal the types'. Blocks.
   absl::Status Call(std::string_view function, absl::Span<const absl::Span<const uint8_t>> inputs,
                     absl::Span<const absl::Span<uint8_t>> outputs);
   // Of the last call; valid until the next.

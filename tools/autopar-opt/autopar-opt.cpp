@@ -90,7 +90,10 @@ static void setPipeline(MlirOptMainConfig &config, const OptOptions &options, st
       first.stopAfter = std::min(Stage::Waits, pipeline.stopAfter);
       buildPipeline(pm, first);
       pm.addPass(std::make_unique<WriteReport>(options.reportFile, options.reportText));
-      pipeline.machine.clear(); // the module carries it by now
+      // The rest goes on from there: what steered the stages that have run is in the module.
+      pipeline = PipelineOptions();
+      pipeline.stopAfter = options.pipeline.stopAfter;
+      pipeline.targetCpu = options.pipeline.targetCpu;
     }
     if (!reportOnly)
       buildPipeline(pm, pipeline);
