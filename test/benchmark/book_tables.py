@@ -65,7 +65,7 @@ class Bench:
         return [self.inputs[n, i] for i in range(count)]
 
     def time(self, schedule, n, count):
-        return median_ms(run([self.options.bin / "autopar-run", schedule, *self.operands(n, count), "--warmup=1",
+        return median_ms(run([self.options.bin / "autopar-run", schedule, *self.operands(n, count), "--warmup=3",
                               f"--repeat={self.options.round_calls}"]))
 
     def medians(self, cases):
@@ -147,8 +147,8 @@ def main():
     parser.add_argument("--products", type=int, default=4)
     parser.add_argument("--copy-size", type=int, default=512)
     parser.add_argument("--copies", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--round-calls", type=int, default=5, help="calls in one round, after one to warm up")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--round-calls", type=int, default=15, help="calls in one round, after three to warm up")
     parser.add_argument("--trace", help="write the trace of one overlapped run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
