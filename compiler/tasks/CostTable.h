@@ -25,11 +25,11 @@ inline constexpr double coreL2Bytes = 1 << 20;
 inline constexpr double coreL3Bytes = 16 << 20;
 /// So many cores together reach a socket's whole memory bandwidth.
 inline constexpr double coresThatFillMemory = 8;
-/// Taking a tile from a task and calling its kernel: measured below 0.1 us.
+/// Taking a tile from a task and calling its kernel: an estimate; measured below 0.1 us.
 inline constexpr double tileNs = 80;
 
 // ---- ns per element on one core, compute only (measured unless said otherwise) ----
-inline constexpr double simpleNs = 0.02;   // add, mul, max, compare, select, floor …: one 512-bit op for 16 elements
+inline constexpr double simpleNs = 0.02;   // add, mul, max, compare, select, floor …: estimate, one 512-bit op for 16 elements
 inline constexpr double divNs = 0.15;      // by throughput of vdivps, not measured
 inline constexpr double intDivNs = 1.5;    // scalar idiv, not measured
 inline constexpr double remNs = 5.0;       // fmodf from libm, scalar, not measured
@@ -39,12 +39,12 @@ inline constexpr double sqrtNs = 0.24;
 inline constexpr double rsqrtNs = 0.275;
 inline constexpr double tanhNs = 0.25;
 inline constexpr double erfNs = 0.393;
-inline constexpr double sinNs = 0.364;
-inline constexpr double powNs = 2.5;
+inline constexpr double sinNs = 1.5;       // sin and cos, with their range reduction
+inline constexpr double powNs = 1.9;
 inline constexpr double sigmoidNs = 0.40;
 inline constexpr double softmaxNs = 0.40;  // the whole of a row, per element
-inline constexpr double randomNs = 0.6;    // ten rounds of Philox for four elements, not measured
-inline constexpr double reduceNs = 0.03;
+inline constexpr double randomNs = 1.6;    // Philox, a block for each element
+inline constexpr double reduceNs = 0.03;   // estimate
 inline constexpr double argmaxNs = 0.1;    // not measured
 inline constexpr double transposeNs = 0.1; // beyond its traffic: 0.75 of copy
 inline constexpr double gatherNs = 0.05;   // slices and concatenations with short rows, not measured

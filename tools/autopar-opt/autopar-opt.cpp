@@ -11,6 +11,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "runtime/schedule/file_layout.h"
 #include "tools/autopar-opt/Options.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -124,6 +125,9 @@ static int runTool(int argc, char **argv) {
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(input, &error);
   if (!buffer)
     return fail(error);
+  if (buffer->getBuffer().starts_with(
+          StringRef(reinterpret_cast<const char *>(::autopar::kScheduleMagic), sizeof ::autopar::kScheduleMagic)))
+    return fail("'" + input + "' is a schedule file already: execute it with autopar-run");
 
   bool schedule = StringRef(output).ends_with(".sched");
   if (schedule && options->stopGiven)
@@ -147,6 +151,11 @@ static int runTool(int argc, char **argv) {
     return fail(error);
   if (failed(MlirOptMain(file->os(), std::move(buffer), registry, config)))
     return 1;
+  file->os().flush();
+  if (std::error_code problem = file->os().error()) {
+    file->os().clear_error(); // or its destructor aborts
+    return fail("cannot write '" + output + "': " + problem.message());
+  }
   file->keep();
   return 0;
 }
