@@ -70,10 +70,15 @@ TEST(ScheduleChecker, KernelsAreChecked) {
 // Empty tensors: the launch only orders.
 TEST(ScheduleChecker, NativeKernelWithoutTilesNeedsNoCode) {
   EXPECT_EQ(MessageOf([](Schedule& s, Function&) {
-              s.kernels[kAddKernel].codes.clear();
-              s.kernels[kAddKernel].tile_count = 0;
+              Kernel empty;
+              empty.name = "empty";
+              empty.tile_count = 0;
+              empty.writes = 1;
+              empty.operand_bytes = {0};
+              s.kernels.push_back(empty);
             }),
             "accepted");
+  EXPECT_REFUSED("no tiles, so nothing would write its 256 bytes", s.kernels[kAddKernel].tile_count = 0);
 }
 
 TEST(ScheduleChecker, MatmulSizesMustFitTheOperands) {
