@@ -8,7 +8,18 @@ namespace autopar {
 
 namespace {
 
-bool IsSame(const Region& a, const Region& b) {
+// Rows without gaps are one row. In bounds, so the product does not overflow.
+Region JoinRows(Region region) {
+  if (region.rows > 1 && region.row_stride == region.row_bytes) {
+    region.row_bytes *= region.rows;
+    region.rows = 1;
+  }
+  return region;
+}
+
+// The same bytes, however they are written down.
+bool IsSame(const Region& first, const Region& second) {
+  const Region a = JoinRows(first), b = JoinRows(second);
   return a.space == b.space && a.offset == b.offset && a.row_bytes == b.row_bytes &&
          a.rows == b.rows && (a.rows <= 1 || a.row_stride == b.row_stride);
 }

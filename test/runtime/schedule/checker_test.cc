@@ -193,6 +193,14 @@ TEST(ScheduleChecker, StridedWorkInPlaceIsAccepted) {
   EXPECT_ACCEPTED(b);
 }
 
+// Nine rows of ten bytes without a gap are ninety bytes.
+TEST(ScheduleChecker, WorkInPlaceIsAcceptedHoweverItsBytesAreWrittenDown) {
+  TwoStreams b;
+  b.Launch(b.s0, {}, {Bytes(b.arena, 0, 640)});
+  b.Launch(b.s0, {Bytes(b.arena, 1, 90)}, {Strided(b.arena, 1, 10, 10, 9)});
+  EXPECT_ACCEPTED(b);
+}
+
 TEST(ScheduleChecker, PartialOverlapOfReadAndWriteIsRefused) {
   for (const Region& written : {Bytes(SpaceId(size_t{0}), 32, 64), Bytes(SpaceId(size_t{0}), 0, 32),
                                 Strided(SpaceId(size_t{0}), 60, 2, 8, 32)}) {
