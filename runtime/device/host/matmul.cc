@@ -225,7 +225,7 @@ struct MatmulThread::Impl {
     std::array<dnnl_exec_arg_t, 4> arguments;
   };
   dnnl::stream stream;
-  Scratch library, packed_a, packed_b, packed_c;
+  Scratch workspace, packed_a, packed_b, packed_c;
   std::vector<Entry> entries;
 
   // One tile; `b` is dense.
@@ -252,7 +252,7 @@ absl::StatusOr<std::unique_ptr<MatmulThread>> MatmulThread::Create(const MatmulL
   for (const TilePrimitive& tile : shared.primitives) {
     scratch_bytes = std::max(scratch_bytes, tile.scratch.get_size());
   }
-  AUTOPAR_RETURN_IF_ERROR(impl.library.Allocate(scratch_bytes));
+  AUTOPAR_RETURN_IF_ERROR(impl.workspace.Allocate(scratch_bytes));
   AUTOPAR_RETURN_IF_ERROR(impl.packed_a.Allocate(shared.packed.a));
   AUTOPAR_RETURN_IF_ERROR(impl.packed_b.Allocate(shared.packed.b));
   AUTOPAR_RETURN_IF_ERROR(impl.packed_c.Allocate(shared.packed.c));
@@ -266,7 +266,7 @@ absl::StatusOr<std::unique_ptr<MatmulThread>> MatmulThread::Create(const MatmulL
       entry.a = dnnl::memory(tile.a, shared.engine, DNNL_MEMORY_NONE);
       entry.b = dnnl::memory(tile.b, shared.engine, DNNL_MEMORY_NONE);
       entry.c = dnnl::memory(tile.c, shared.engine, DNNL_MEMORY_NONE);
-      entry.scratch = dnnl::memory(tile.scratch, shared.engine, impl.library.bytes.get());
+      entry.scratch = dnnl::memory(tile.scratch, shared.engine, impl.workspace.bytes.get());
       entry.arguments = {{{DNNL_ARG_SRC, entry.a.get()},
                           {DNNL_ARG_WEIGHTS, entry.b.get()},
                           {DNNL_ARG_DST, entry.c.get()},
