@@ -191,6 +191,7 @@ void FunctionBinding::BindHostPort(BoundPort& port, std::byte* base) {
 
 absl::Status FunctionBinding::BindArguments(absl::Span<const absl::Span<const uint8_t>> inputs,
                                             absl::Span<const absl::Span<uint8_t>> outputs) {
+  bound_ = false;
   for (size_t i = 0; i < arguments_.size(); ++i) {
     BoundPort& port = arguments_[i];
     if (port.memory == nullptr) {
@@ -201,6 +202,8 @@ absl::Status FunctionBinding::BindArguments(absl::Span<const absl::Span<const ui
           port.memory->base(), inputs[i].data(), inputs[i].size()));
     }
   }
+  outputs_.assign(outputs.begin(), outputs.end());
+  bound_ = true;
   for (size_t i = 0; i < results_.size(); ++i) {
     if (results_[i].memory != nullptr) continue;
     BindHostPort(results_[i], reinterpret_cast<std::byte*>(outputs[i].data()));
@@ -208,12 +211,12 @@ absl::Status FunctionBinding::BindArguments(absl::Span<const absl::Span<const ui
   return absl::OkStatus();
 }
 
-absl::Status FunctionBinding::FetchResults(absl::Span<const absl::Span<uint8_t>> outputs) {
+absl::Status FunctionBinding::FetchResults() const {
   for (size_t i = 0; i < results_.size(); ++i) {
     const BoundPort& port = results_[i];
     if (port.memory == nullptr) continue;
     AUTOPAR_RETURN_IF_ERROR(resources_.program->backends[port.device.index()]->CopyOut(
-        outputs[i].data(), port.memory->base(), outputs[i].size()));
+        outputs_[i].data(), port.memory->base(), outputs_[i].size()));
   }
   return absl::OkStatus();
 }

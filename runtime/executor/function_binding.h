@@ -33,8 +33,10 @@ class FunctionBinding {
   // sizes have been checked.
   absl::Status BindArguments(absl::Span<const absl::Span<const uint8_t>> inputs,
                              absl::Span<const absl::Span<uint8_t>> outputs);
-  // Copies results that were written in a device's memory to the caller.
-  absl::Status FetchResults(absl::Span<const absl::Span<uint8_t>> outputs);
+  // Copies results that were written in a device's memory to the bound buffers.
+  absl::Status FetchResults() const;
+  bool is_bound() const { return bound_; }
+  void Unbind() { bound_ = false; }
 
   const Function& function() const { return function_; }
   // How many events one call may record on a stream.
@@ -64,6 +66,8 @@ class FunctionBinding {
   const Function& function_;
   const SessionResources& resources_;
   std::vector<BoundPort> arguments_, results_;
+  std::vector<absl::Span<uint8_t>> outputs_;  // the caller's, while bound
+  bool bound_ = false;
   std::vector<void*> buffers_;  // by region: where it starts
   std::vector<int64_t> event_ns_;
   std::vector<StreamSpan> stream_spans_;

@@ -74,6 +74,15 @@ class Session {
   // One span of bytes per argument and result of the function, in order; sizes must equal the types'. Blocks.
   absl::Status Call(std::string_view function, absl::Span<const absl::Span<const uint8_t>> inputs,
                     absl::Span<const absl::Span<uint8_t>> outputs);
+
+  // The three steps of Call, for many calls with the same buffers. Bind copies the arguments that live on a device other
+  // than the host there; the other buffers are used in place, so both spans' memory must live until the next Bind or Call.
+  // Run executes: it reads the host's arguments and writes the host's results. Fetch copies the results that live on
+  // another device to the bound outputs. A plan's makespan is the time of Run.
+  absl::Status Bind(std::string_view function, absl::Span<const absl::Span<const uint8_t>> inputs,
+                    absl::Span<const absl::Span<uint8_t>> outputs);
+  absl::Status Run(std::string_view function);
+  absl::Status Fetch(std::string_view function);
   // Of the last call; valid until the next.
   const std::vector<CommandTiming>& timings() const;
   // Wall time of the last call, from the first command's start to the last one's end.

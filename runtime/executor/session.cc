@@ -114,8 +114,12 @@ struct Session::Impl {
   absl::Status OpenArenas();
   absl::Status OpenDevices();
   absl::Status BindFunctions();
-  absl::Status RunCall(std::string_view function, absl::Span<const absl::Span<const uint8_t>> inputs,
-                       absl::Span<const absl::Span<uint8_t>> outputs);
+  template <class Step>
+  absl::Status WithFunction(std::string_view function, Step step);
+  absl::StatusOr<FunctionBinding*> Find(std::string_view function);
+  absl::Status Bind(FunctionBinding& binding, absl::Span<const absl::Span<const uint8_t>> inputs,
+                    absl::Span<const absl::Span<uint8_t>> outputs);
+  absl::Status Run(const FunctionBinding& binding);
   void Execute(const FunctionBinding& binding);
   void NoteTimes(const FunctionBinding& binding);
 };
@@ -222,37 +226,33 @@ absl::Status Session::Impl::BindFunctions() {
   return absl::OkStatus();
 }
 
-absl::Status Session::Call(std::string_view function,
-                           absl::Span<const absl::Span<const uint8_t>> inputs,
-                           absl::Span<const absl::Span<uint8_t>> outputs) {
-  if (impl_->busy.exchange(true, std::memory_order_acquire)) {
-    return absl::FailedPreconditionError(
-        "this session is running a call already; wait for it, or make a session for each thread");
-  }
-  absl::Status status = impl_->RunCall(function, inputs, outputs);
-  impl_->busy.store(false, std::memory_order_release);
-  return status;
+absl::StatusOr<FunctionBinding*> Session::Impl::Find(std::string_view function) {
+  auto found = functions.find(function);
+  if (found != functions.end()) return found->second.get();
+  return absl::NotFoundError(absl::StrCat(
+      "the schedule has no function '", std::string(function), "'; it has ",
+      functions.empty() ? "none"
+                        : absl::StrJoin(functions, ", ", [](std::string* out, const auto& entry) {
+                            absl::StrAppend(out, "'", entry.first, "'");
+                          })));
 }
 
-absl::Status Session::Impl::RunCall(std::string_view function,
-                                    absl::Span<const absl::Span<const uint8_t>> inputs,
-                                    absl::Span<const absl::Span<uint8_t>> outputs) {
-  auto found = functions.find(function);
-  if (found == functions.end()) {
-    return absl::NotFoundError(absl::StrCat(
-        "the schedule has no function '", std::string(function), "'; it has ",
-        functions.empty() ? "none"
-                          : absl::StrJoin(functions, ", ", [](std::string* out, const auto& entry) {
-                              absl::StrAppend(out, "'", entry.first, "'");
-                            })));
-  }
-  FunctionBinding& binding = *found->second;
+absl::Status Session::Impl::Bind(FunctionBinding& binding,
+                                 absl::Span<const absl::Span<const uint8_t>> inputs,
+                                 absl::Span<const absl::Span<uint8_t>> outputs) {
   const Function& description = binding.function();
   AUTOPAR_RETURN_IF_ERROR(CheckBuffers(description.name, description.arguments, inputs, "input"));
   AUTOPAR_RETURN_IF_ERROR(CheckBuffers(description.name, description.results, outputs, "output"));
   AUTOPAR_RETURN_IF_ERROR(CheckOverlap(inputs, outputs));
-  AUTOPAR_RETURN_IF_ERROR(binding.BindArguments(inputs, outputs));
-  auto poisoned = poison.find(function);
+  return binding.BindArguments(inputs, outputs);
+}
+
+absl::Status Session::Impl::Run(const FunctionBinding& binding) {
+  if (!binding.is_bound()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "function '", binding.function().name, "' has no buffers yet; call Bind first"));
+  }
+  auto poisoned = poison.find(binding.function().name);
   if (poisoned != poison.end()) {
     for (PoisonedArena& arena : poisoned->second) AUTOPAR_RETURN_IF_ERROR(arena.Fill());
   }
@@ -262,7 +262,54 @@ absl::Status Session::Impl::RunCall(std::string_view function,
   if (poisoned != poison.end()) {
     for (PoisonedArena& arena : poisoned->second) AUTOPAR_RETURN_IF_ERROR(arena.Verify());
   }
-  return binding.FetchResults(outputs);
+  return absl::OkStatus();
+}
+
+// Steps are serial: `step` runs unless another thread is in one.
+template <class Step>
+absl::Status Session::Impl::WithFunction(std::string_view function, Step step) {
+  if (busy.exchange(true, std::memory_order_acquire)) {
+    return absl::FailedPreconditionError(
+        "this session is running a call already; wait for it, or make a session for each thread");
+  }
+  absl::StatusOr<FunctionBinding*> binding = Find(function);
+  absl::Status status = binding.ok() ? step(**binding) : binding.status();
+  busy.store(false, std::memory_order_release);
+  return status;
+}
+
+absl::Status Session::Call(std::string_view function,
+                           absl::Span<const absl::Span<const uint8_t>> inputs,
+                           absl::Span<const absl::Span<uint8_t>> outputs) {
+  return impl_->WithFunction(function, [&](FunctionBinding& binding) -> absl::Status {
+    AUTOPAR_RETURN_IF_ERROR(impl_->Bind(binding, inputs, outputs));
+    absl::Status status = impl_->Run(binding);
+    if (status.ok()) status = binding.FetchResults();
+    binding.Unbind();  // from here on the buffers are the caller's alone
+    return status;
+  });
+}
+
+absl::Status Session::Bind(std::string_view function,
+                           absl::Span<const absl::Span<const uint8_t>> inputs,
+                           absl::Span<const absl::Span<uint8_t>> outputs) {
+  return impl_->WithFunction(function, [&](FunctionBinding& binding) {
+    return impl_->Bind(binding, inputs, outputs);
+  });
+}
+
+absl::Status Session::Run(std::string_view function) {
+  return impl_->WithFunction(function, [&](FunctionBinding& binding) { return impl_->Run(binding); });
+}
+
+absl::Status Session::Fetch(std::string_view function) {
+  return impl_->WithFunction(function, [](FunctionBinding& binding) -> absl::Status {
+    if (!binding.is_bound()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "function '", binding.function().name, "' has no buffers yet; call Bind first"));
+    }
+    return binding.FetchResults();
+  });
 }
 
 void Session::Impl::Execute(const FunctionBinding& binding) {

@@ -112,6 +112,38 @@ TEST(Executor, ArgumentsResultsAndConstantsLiveOnDevices) {
   EXPECT_EQ((*results)[2], constant);
 }
 
+TEST(Executor, BoundBuffersServeManyRuns) {
+  ScheduleBuilder builder(TestMachine(1));
+  SpaceId on_device = builder.Argument(Bytes(50), kGpu0), on_host = builder.Argument(Bytes(50));
+  SpaceId near = builder.Result(Bytes(50), kGpu0), home = builder.Result(Bytes(50));
+  StreamId cpu = builder.Compute(kCpu), gpu = builder.Compute(kGpu0);
+  builder.Copy(gpu, builder.Whole(on_device), builder.Whole(near));
+  builder.Copy(cpu, builder.Whole(on_host), builder.Whole(home));
+  Loaded loaded = Load(builder);
+  Session& session = *loaded.session;
+  EXPECT_EQ(Message(session.Run("main")), "function 'main' has no buffers yet; call Bind first");
+  EXPECT_EQ(Message(session.Fetch("main")), "function 'main' has no buffers yet; call Bind first");
+  std::vector<uint8_t> device_input = TestBytes(50, 3), host_input = TestBytes(50, 4);
+  const std::vector<uint8_t> uploaded = device_input;
+  std::vector<uint8_t> device_output(50), host_output(50);
+  ASSERT_TRUE(session.Bind("main", {device_input, host_input},
+                           {absl::MakeSpan(device_output), absl::MakeSpan(host_output)}).ok());
+  // The device has its own copy; the host's argument is read in place, at each run.
+  device_input.assign(50, 0);
+  host_input.assign(50, 7);
+  ASSERT_TRUE(session.Run("main").ok());
+  EXPECT_EQ(host_output, host_input);
+  EXPECT_EQ(device_output, std::vector<uint8_t>(50)) << "before Fetch";
+  host_input.assign(50, 8);
+  ASSERT_TRUE(session.Run("main").ok());
+  EXPECT_EQ(host_output, host_input);
+  ASSERT_TRUE(session.Fetch("main").ok());
+  EXPECT_EQ(device_output, uploaded);
+  // A call has buffers of its own and leaves none behind.
+  ASSERT_TRUE(CallMain(*loaded.program, session, {device_input, host_input}).ok());
+  EXPECT_EQ(Message(session.Run("main")), "function 'main' has no buffers yet; call Bind first");
+}
+
 TEST(Executor, EmptyTensorsAndEmptyFunctionsAreLegal) {
   ScheduleBuilder nothing(TestMachine(0));
   Loaded loaded = Load(nothing, {.record_timings = true});
