@@ -5,13 +5,6 @@
 
 namespace autopar::planning {
 
-uint64_t Random::next() {
-  uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
-
 namespace {
 
 Device makeDevice(std::string name, DeviceKind kind, uint32_t streams) {

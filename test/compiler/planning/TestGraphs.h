@@ -8,23 +8,9 @@
 
 #include "compiler/planning/TaskGraph.h"
 #include "runtime/machine/machine.h"
+#include "test/compiler/planning/Random.h"
 
 namespace autopar::planning {
-
-/// A generator whose numbers are the same on every platform.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed * 0x9e3779b97f4a7c15ull + 1) {}
-  uint64_t next();
-  /// In [low, high].
-  int64_t between(int64_t low, int64_t high) {
-    return low + int64_t(next() % uint64_t(high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-
-private:
-  uint64_t state;
-};
 
 /// `count` devices of kind virtual, every pair joined by links of 1 byte per nanosecond that never
 /// queue: the machine of the papers.
