@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "compiler/planning/ListScheduler.h"
 #include "compiler/planning/LowerBound.h"
+#include "compiler/planning/MemoryScheduler.h"
 
 namespace autopar::planning {
 
@@ -147,7 +148,7 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
         "way over the host device leads there; add links to the machine or remove pins");
   Plan plan = best.take();
   plan.serialNs = serialNs;
-  return plan;
+  return automatic ? respectMemory(problem, std::move(plan)) : plan;
 }
 
 } // namespace autopar::planning

@@ -192,11 +192,11 @@ bool ScheduleBuilder::reachable(TaskId task, DeviceId device) const {
   return true;
 }
 
-int64_t ScheduleBuilder::gather(TaskId task, DeviceId device, int64_t latest) {
+int64_t ScheduleBuilder::gather(TaskId task, DeviceId device, int64_t latest, int64_t notBefore) {
   if (machine.isPartitioned() && !reachable(task, device))
     return kUnreachable;
   const int64_t wait = machine.device(device).wait_ns << table.shift();
-  int64_t ready = 0, soonest = 0; // of what is here or on its way; of the rest without queueing
+  int64_t ready = notBefore, soonest = 0; // of what is here or on its way; of the rest without queueing
   missing.clear();
   for (ValueId operand : graph.operands(task)) {
     const Value &value = graph.value(operand);
@@ -214,11 +214,11 @@ int64_t ScheduleBuilder::gather(TaskId task, DeviceId device, int64_t latest) {
       ready = std::max(ready, copy + wait);
     } else {
       const Route &route = machine.route(from, device);
-      Missing item{made, operand, from};
+      Missing item{std::max(made, notBefore), operand, from};
       item.firstHop = hopTicks(route.first, operand);
       if (route.viaHost())
         item.secondHop = hopTicks(route.second, operand);
-      soonest = std::max(soonest, made + std::max(item.firstHop, item.secondHop) + wait);
+      soonest = std::max(soonest, item.ready + std::max(item.firstHop, item.secondHop) + wait);
       missing.push_back(item);
     }
     if (std::max(ready, soonest) > latest)
@@ -267,11 +267,12 @@ int64_t ScheduleBuilder::startOf(TaskId task, DeviceId device, int64_t ready) co
   return ready;
 }
 
-ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device, int64_t limit) {
+ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device, int64_t limit,
+                                                    int64_t notBefore) {
   Estimate result;
   const int64_t duration = table.duration(task, device);
   const int64_t latest = limit - duration;
-  int64_t ready = gather(task, device, latest);
+  int64_t ready = gather(task, device, latest, notBefore);
   if (ready == kUnreachable)
     return result;
   ready = bookMissing(device, ready, /*commit=*/false);
@@ -308,8 +309,8 @@ DeviceId ScheduleBuilder::deviceOfLatestOperand(TaskId task) const {
   return device;
 }
 
-bool ScheduleBuilder::place(TaskId task, DeviceId device) {
-  int64_t ready = gather(task, device, kNoLimit);
+bool ScheduleBuilder::place(TaskId task, DeviceId device, int64_t notBefore) {
+  int64_t ready = gather(task, device, kNoLimit, notBefore);
   if (ready == kUnreachable)
     return false;
   ready = bookMissing(device, ready, /*commit=*/true);
@@ -323,6 +324,24 @@ bool ScheduleBuilder::place(TaskId task, DeviceId device) {
   started[task.index()] = start;
   finished[task.index()] = finish;
   return true;
+}
+
+void ScheduleBuilder::sendResults(ValueId id) {
+  const Value &value = graph.value(id);
+  if (!value.needsTransfer())
+    return;
+  for (const ProgramResult &result : graph.resultsOf(id)) {
+    DeviceId from = value.residentDevice, to = machine.destination(result);
+    int64_t ready = 0;
+    if (value.producer.valid()) {
+      from = placedOn[value.producer.index()];
+      ready = finished[value.producer.index()];
+    }
+    if (!from.valid() || !to.valid() || from == to || copyOf(id, to) >= 0)
+      continue;
+    ++stamp;
+    bring(id, from, to, ready, /*commit=*/true);
+  }
 }
 
 Plan ScheduleBuilder::finish() {

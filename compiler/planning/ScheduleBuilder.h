@@ -68,11 +68,23 @@ public:
     int64_t finish = kUnreachable;
     int64_t returned = kUnreachable;
   };
-  Estimate estimate(TaskId task, DeviceId device, int64_t limit = kNoLimit);
+  /// Neither the task nor a transfer made for it starts before `notBefore`.
+  Estimate estimate(TaskId task, DeviceId device, int64_t limit = kNoLimit, int64_t notBefore = 0);
   /// False, and nothing changed, if estimate() says kUnreachable.
-  bool place(TaskId task, DeviceId device);
+  bool place(TaskId task, DeviceId device, int64_t notBefore = 0);
+  /// Sends what the program wants of this value on its way now; finish() does it for the others.
+  void sendResults(ValueId value);
   /// Where the operand that is made last is made; invalid if no task makes any.
   DeviceId deviceOfLatestOperand(TaskId task) const;
+
+  // What has been placed so far, in ticks.
+  DeviceId deviceOf(TaskId task) const { return placedOn[task.index()]; }
+  int64_t finishOf(TaskId task) const { return finished[task.index()]; }
+  bool hasCopy(ValueId value, DeviceId device) const {
+    return copies[value.index() * machine.deviceCount() + device.index()] >= 0;
+  }
+  /// In the order of booking.
+  const std::vector<PlannedTransfer> &bookedTransfers() const { return transfers; }
 
   /// Sends the results home and converts to nanoseconds; streams are assigned, `serialNs` and
   /// `planner` are not set. Every task must have been placed. The builder is used up.
@@ -82,7 +94,7 @@ private:
   /// Collects into `missing` the operands to be copied to `device`, in the order of booking; gives
   /// the arrival of the others. kUnreachable if not even without queueing all are there by
   /// `latest`.
-  int64_t gather(TaskId task, DeviceId device, int64_t latest);
+  int64_t gather(TaskId task, DeviceId device, int64_t latest, int64_t notBefore);
   int64_t bookMissing(DeviceId device, int64_t ready, bool commit);
   bool reachable(TaskId task, DeviceId device) const;
   int64_t hopTicks(LinkId link, ValueId value) const {
