@@ -336,15 +336,19 @@ uint64_t sum(const std::vector<uint64_t> &bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), uint64_t{0});
 }
 
-/// Whether the peak on some device is of a size that somebody would mind.
-bool isHeavy(const MachineModel &machine, const std::vector<uint64_t> &peaks) {
-  constexpr uint64_t kHeavyBytes = uint64_t{1} << 30; // where no limit is known
+/// How much longer a leaner plan may be, as a share of the makespan.
+double toleratedShare(const MachineModel &machine, const std::vector<uint64_t> &peaks,
+                      uint64_t leanBytes) {
+  constexpr uint64_t kMuch = uint64_t{64} << 20, kVeryMuch = uint64_t{1} << 30;
+  bool much = false, scarce = false;
   for (size_t device = 0; device < peaks.size(); ++device) {
     uint64_t limit = machine.device(DeviceId(device)).memory_bytes;
-    if (peaks[device] > (limit == 0 ? kHeavyBytes : limit / 8))
-      return true;
+    much |= peaks[device] > kMuch;
+    scarce |= peaks[device] > (limit == 0 ? kVeryMuch : limit / 8);
   }
-  return false;
+  if (scarce)
+    return leanBytes <= sum(peaks) / 4 ? 0.08 : 0.02;
+  return much && leanBytes <= sum(peaks) / 2 ? 0.02 : 0;
 }
 
 } // namespace
@@ -397,20 +401,14 @@ Plan respectMemory(const Problem &problem, Plan plan) {
     peaks = peakBytes(graph, machine, plan);
   }
   // The same length with less memory; a little longer where that is much.
-  const bool heavy = isHeavy(machine, peaks);
   constexpr size_t kManyTasks = 20'000; // from here on only where it matters
-  if (!heavy && graph.taskCount() > kManyTasks)
+  if (toleratedShare(machine, peaks, 0) == 0 && graph.taskCount() > kManyTasks)
     return plan;
   constexpr int kMostHalvings = 12;
-  // 2 % for any saving, 8 % for three quarters of the memory.
   auto isWorth = [&](int64_t makespanNs, uint64_t bytes) {
-    int64_t longer = makespanNs - plan.makespanNs;
-    if (makespanNs > plan.serialNs)
-      return false;
-    if (longer <= 0 || !heavy)
-      return longer <= 0;
-    return longer <= plan.makespanNs / 50 ||
-           (longer <= plan.makespanNs / 25 * 2 && bytes <= sum(peaks) / 4);
+    double share = toleratedShare(machine, peaks, bytes);
+    return makespanNs <= plan.serialNs &&
+           double(makespanNs - plan.makespanNs) <= share * double(plan.makespanNs);
   };
   const std::vector<TaskId> order = leanOrder(graph);
   std::vector<DeviceId> devices;
