@@ -1,38 +1,19 @@
 #include "compiler/planning/Planner.h"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/planning/ListScheduler.h"
 #include "compiler/planning/LowerBound.h"
 #include "compiler/planning/MemoryScheduler.h"
+#include "compiler/planning/Portfolio.h"
 
 namespace autopar::planning {
 
 namespace {
 
-/// Keeps the shortest plan; of equal ones the first.
-class Best {
-public:
-  void offer(std::optional<Plan> plan, const char *name) {
-    if (!plan || (best && plan->makespanNs >= best->makespanNs))
-      return;
-    best = std::move(plan);
-    best->planner = name;
-  }
-  bool empty() const { return !best; }
-  int64_t makespanNs() const {
-    return best ? best->makespanNs : std::numeric_limits<int64_t>::max();
-  }
-  Plan take() { return *std::move(best); }
-
-private:
-  std::optional<Plan> best;
-};
+constexpr char kOneDevice[] = "one-device";
 
 /// One way to put everything around one device.
 struct Placement {
@@ -58,15 +39,14 @@ std::vector<Placement> placementsByLength(const Problem &problem) {
 /// Offers everything around one device, one task at a time, for each device that can be the best.
 /// Returns the devices of the best of these; empty if there is no way to run everything so.
 std::vector<DeviceId> offerSerial(const Problem &problem, const std::vector<TaskId> &order,
-                                  Best &best) {
+                                  BestPlan &best) {
   std::vector<DeviceId> shortest;
   for (Placement &placement : placementsByLength(problem)) {
     if ((placement.serialTicks >> problem.table.shift()) >= best.makespanNs())
       break; // it cannot be shorter, nor can those that follow
-    int64_t before = best.makespanNs();
-    best.offer(scheduleOn(problem, order, placement.devices, ScheduleBuilder::Mode::OneAtATime),
-               "one-device");
-    if (best.makespanNs() < before)
+    ScheduleBuilder builder(problem.graph, problem.machine, problem.table,
+                            ScheduleBuilder::Mode::OneAtATime);
+    if (placeOn(order, placement.devices, builder) && best.offer(builder, kOneDevice))
       shortest = std::move(placement.devices);
   }
   return shortest;
@@ -79,6 +59,37 @@ bool canOverlap(const Problem &problem, const std::vector<DeviceId> &devices) {
         problem.table.share(TaskId(task), devices[task]) < kFullOccupancy)
       return true;
   return false;
+}
+
+/// Offers the plan on `devices` in which tasks may run side by side.
+void offerSideBySide(const Problem &problem, const std::vector<TaskId> &order,
+                     const std::vector<DeviceId> &devices, BestPlan &best) {
+  if (best.isEnough() || !canOverlap(problem, devices))
+    return;
+  ScheduleBuilder builder(problem.graph, problem.machine, problem.table,
+                          ScheduleBuilder::Mode::Insert);
+  if (placeOn(order, devices, builder))
+    best.offer(builder, kOneDevice);
+}
+
+/// Each effort starts with what the ones below it do, so that more effort never gives a longer
+/// plan.
+void planAtEffort(const Problem &problem, int effort, BestPlan &best) {
+  Portfolio portfolio(problem);
+  for (const char *name : {"heft-harmonic", "reverse-heft-harmonic"})
+    if (!best.isEnough())
+      portfolio.run(name, best);
+  if (effort >= 1)
+    portfolio.runAll(best);
+}
+
+/// Nothing is better than a plan at the bound; at effort 0 a big plan near it is good enough.
+int64_t enoughNs(const TaskGraph &graph, const Machine &machine, const PlannerOptions &options) {
+  constexpr size_t kBig = 20'000;
+  int64_t enough = lowerBound(graph, machine).ns;
+  if (options.effort == 0 && graph.taskCount() > kBig)
+    enough += enough / 10;
+  return enough;
 }
 
 absl::Status checkOptions(const PlannerOptions &options) {
@@ -98,7 +109,12 @@ absl::Status checkOptions(const PlannerOptions &options) {
 } // namespace
 
 const std::vector<std::string_view> &plannerNames() {
-  static const std::vector<std::string_view> names = {"auto", "heft", "reverse-heft", "one-device"};
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> names(Portfolio::names().begin(), Portfolio::names().end());
+    names.insert(names.begin(), "auto");
+    names.push_back(kOneDevice);
+    return names;
+  }();
   return names;
 }
 
@@ -114,41 +130,32 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
   TaskTable table;
   if (absl::Status status = TaskTable::create(graph, model, table); !status.ok())
     return status;
-  Problem problem{graph, model, table};
-  const bool automatic = options.plannerName == "auto";
+  const Problem problem{graph, model, table};
 
   // At equal length the earlier offer wins: the fewer devices and streams, the better.
-  std::vector<TaskId> order = orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
-  Best best;
-  std::vector<DeviceId> devices = offerSerial(problem, order, best);
+  const std::vector<TaskId> order = orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
+  BestPlan best(enoughNs(graph, machine, options));
+  const std::vector<DeviceId> devices = offerSerial(problem, order, best);
   const int64_t serialNs = best.empty() ? 0 : best.makespanNs();
 
-  // Nothing is better than a plan at the bound; at effort 0 a big plan near it is good enough.
-  int64_t enough = lowerBound(graph, machine).ns;
-  constexpr size_t kBig = 20'000;
-  if (options.effort == 0 && graph.taskCount() > kBig)
-    enough += enough / 10;
-  auto wanted = [&](std::string_view name, int effort) {
-    return options.plannerName == name ||
-           (automatic && options.effort >= effort && best.makespanNs() > enough);
-  };
-  if (wanted("one-device", 0) && canOverlap(problem, devices))
-    best.offer(scheduleOn(problem, order, devices, ScheduleBuilder::Mode::Insert), "one-device");
-  if (wanted("", 0))
-    best.offer(scheduleEarliestFinish(problem, order, ScheduleBuilder::Mode::Insert), "heft");
-  if (wanted("heft", 1))
-    best.offer(planHeft(problem, MeanCost::Arithmetic), "heft");
-  if (wanted("reverse-heft", 0))
-    best.offer(planReverseHeft(problem, MeanCost::Harmonic), "reverse-heft");
-  if (wanted("", 1))
-    best.offer(planReverseHeft(problem, MeanCost::Arithmetic), "reverse-heft");
+  if (options.plannerName == "auto") {
+    offerSideBySide(problem, order, devices, best);
+    planAtEffort(problem, options.effort, best);
+  } else if (options.plannerName == kOneDevice) {
+    offerSideBySide(problem, order, devices, best);
+  } else {
+    BestPlan named(/*enoughNs=*/0);
+    Portfolio(problem).run(options.plannerName, named);
+    if (!named.empty() && named.makespanNs() <= best.makespanNs())
+      best = std::move(named);
+  }
   if (best.empty())
     return absl::InvalidArgumentError(
         "no plan was found: some value cannot reach a device that needs it, since no link and no "
         "way over the host device leads there; add links to the machine or remove pins");
   Plan plan = best.take();
   plan.serialNs = serialNs;
-  return automatic ? respectMemory(problem, std::move(plan)) : plan;
+  return options.plannerName == "auto" ? respectMemory(problem, std::move(plan)) : plan;
 }
 
 } // namespace autopar::planning

@@ -17,14 +17,14 @@ struct PlannerOptions {
   /// and more: the rest of the portfolio. Decided by counts and bounds, never by time:
   /// deterministic.
   int effort = 1;
-  /// One of plannerNames(); "auto" keeps the best of the portfolio.
+  /// One of plannerNames(); "auto" keeps the best of those that the effort allows.
   std::string plannerName = "auto";
   /// Most compute streams per device; 0: as many as the machine says.
   uint32_t maxStreams = 0;
 };
 
-/// "auto", "heft" (as published: arithmetic mean ranks, insertion, forward), "reverse-heft",
-/// "one-device".
+/// "auto"; those of Portfolio.h ("heft", "reverse-heft", "cpop", …); "one-device". A named
+/// planner's own plan is returned unless it is longer than one device, one stream.
 const std::vector<std::string_view> &plannerNames();
 
 /// Plans `graph` (finalized, for the devices of `machine` in order). The plan is never longer than

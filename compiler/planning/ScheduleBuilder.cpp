@@ -163,6 +163,7 @@ int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t duration, in
       for (uint32_t engine : link.engines)
         engines[engine].reserve(start, start + duration, 1);
     transfers.push_back({value, link.from, link.to, id, start, start + duration});
+    lastEnd = std::max(lastEnd, start + duration);
     copyOf(value, link.to) = start + duration;
   }
   return start + duration;
@@ -251,7 +252,21 @@ int64_t ScheduleBuilder::bookMissing(DeviceId device, int64_t ready, bool commit
   return ready;
 }
 
-int64_t ScheduleBuilder::startOf(TaskId task, DeviceId device, int64_t ready) const {
+int64_t ScheduleBuilder::arrivalIfMade(ValueId id, DeviceId from, int64_t made, DeviceId to) {
+  if (from == to)
+    return made;
+  const int64_t wait = machine.device(to).wait_ns << table.shift();
+  if (!graph.value(id).needsTransfer())
+    return made + wait;
+  if (!machine.route(from, to).exists())
+    return kUnreachable;
+  if (int64_t copy = copyOf(id, to); copy >= 0)
+    return copy + wait;
+  ++stamp;
+  return bring(id, from, to, made, /*commit=*/false) + wait;
+}
+
+int64_t ScheduleBuilder::firstStart(TaskId task, DeviceId device, int64_t ready) const {
   const int64_t duration = table.duration(task, device);
   const uint32_t share = table.share(task, device);
   switch (mode) {
@@ -278,7 +293,7 @@ ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device
   ready = bookMissing(device, ready, /*commit=*/false);
   if (ready > latest)
     return result;
-  int64_t start = startOf(task, device, ready);
+  int64_t start = firstStart(task, device, ready);
   if (start > latest)
     return result;
   result.finish = start + duration;
@@ -314,7 +329,7 @@ bool ScheduleBuilder::place(TaskId task, DeviceId device, int64_t notBefore) {
   if (ready == kUnreachable)
     return false;
   ready = bookMissing(device, ready, /*commit=*/true);
-  int64_t start = startOf(task, device, ready);
+  int64_t start = firstStart(task, device, ready);
   int64_t finish = start + table.duration(task, device);
   if (mode == Mode::OneAtATime)
     clock = finish;
@@ -323,6 +338,7 @@ bool ScheduleBuilder::place(TaskId task, DeviceId device, int64_t notBefore) {
   placedOn[task.index()] = device;
   started[task.index()] = start;
   finished[task.index()] = finish;
+  lastEnd = std::max(lastEnd, finish);
   return true;
 }
 
@@ -344,8 +360,10 @@ void ScheduleBuilder::sendResults(ValueId id) {
   }
 }
 
-Plan ScheduleBuilder::finish() {
-  Plan plan;
+void ScheduleBuilder::bringResultsHome() {
+  if (resultsAreHome)
+    return;
+  resultsAreHome = true;
   // Results go home last, so that they take the gaps that the transfers between tasks leave.
   struct WayHome {
     int64_t ready;
@@ -371,18 +389,24 @@ Plan ScheduleBuilder::finish() {
     if (copyOf(way.value, way.to) < 0)
       bring(way.value, way.from, way.to, way.ready, /*commit=*/true);
   }
+}
 
+int64_t ScheduleBuilder::makespanNs() {
+  bringResultsHome();
+  return lastEnd >> table.shift();
+}
+
+Plan ScheduleBuilder::finish() {
+  Plan plan;
+  plan.makespanNs = makespanNs();
   const unsigned shift = table.shift();
   plan.tasks.resize(graph.taskCount());
-  for (size_t task = 0; task < plan.tasks.size(); ++task) {
+  for (size_t task = 0; task < plan.tasks.size(); ++task)
     plan.tasks[task] = {placedOn[task], 0, started[task] >> shift, finished[task] >> shift};
-    plan.makespanNs = std::max(plan.makespanNs, plan.tasks[task].finishNs);
-  }
   plan.transfers = std::move(transfers);
   for (PlannedTransfer &transfer : plan.transfers) {
     transfer.startNs >>= shift;
     transfer.finishNs >>= shift;
-    plan.makespanNs = std::max(plan.makespanNs, transfer.finishNs);
   }
   std::sort(plan.transfers.begin(), plan.transfers.end(),
             [](const PlannedTransfer &a, const PlannedTransfer &b) {

@@ -79,6 +79,7 @@ public:
 
   // What has been placed so far, in ticks.
   DeviceId deviceOf(TaskId task) const { return placedOn[task.index()]; }
+  int64_t startOf(TaskId task) const { return started[task.index()]; }
   int64_t finishOf(TaskId task) const { return finished[task.index()]; }
   bool hasCopy(ValueId value, DeviceId device) const {
     return copies[value.index() * machine.deviceCount() + device.index()] >= 0;
@@ -86,6 +87,15 @@ public:
   /// In the order of booking.
   const std::vector<PlannedTransfer> &bookedTransfers() const { return transfers; }
 
+  /// When a value made on `from` at `made` could be used on `to`, as far as engines are booked now;
+  /// nothing is booked. kUnreachable without a route.
+  int64_t arrivalIfMade(ValueId value, DeviceId from, int64_t made, DeviceId to);
+  /// Earliest start of `task` on `device` from `ready` on, as far as it is booked now.
+  int64_t firstStart(TaskId task, DeviceId device, int64_t ready) const;
+
+  /// Sends the results home, once every task has been placed, and gives the time at which all is
+  /// done.
+  int64_t makespanNs();
   /// Sends the results home and converts to nanoseconds; streams are assigned, `serialNs` and
   /// `planner` are not set. Every task must have been placed. The builder is used up.
   Plan finish();
@@ -102,7 +112,7 @@ private:
   }
   int64_t bring(ValueId value, DeviceId from, DeviceId to, int64_t ready, bool commit);
   int64_t bookLink(ValueId value, LinkId link, int64_t duration, int64_t ready, bool commit);
-  int64_t startOf(TaskId task, DeviceId device, int64_t ready) const;
+  void bringResultsHome();
   int64_t &copyOf(ValueId value, DeviceId device) {
     return copies[value.index() * machine.deviceCount() + device.index()];
   }
@@ -127,7 +137,9 @@ private:
   std::vector<uint64_t> engineStamp;      // by engine: for which round the floor holds
   uint64_t stamp = 0;
   std::vector<Missing> missing;
-  int64_t clock = 0; // OneAtATime: finish of the last task
+  int64_t clock = 0;   // OneAtATime: finish of the last task
+  int64_t lastEnd = 0; // of all tasks and transfers
+  bool resultsAreHome = false;
 };
 
 } // namespace autopar::planning

@@ -48,34 +48,6 @@ bool samePlan(const Plan &a, const Plan &b) {
                     [&](auto &x, auto &y) { return transfer(x) == transfer(y); });
 }
 
-// ---- the papers' figures
-// ---------------------------------------------------------------------------------------
-
-TEST(Heft, GivesThePapersMakespans) {
-  Machine machine = fullyConnected(3);
-  EXPECT_EQ(planOf(topcuogluGraph(), machine, named("heft")).makespanNs, 80);
-  EXPECT_EQ(planOf(arabnejadGraph(), machine, named("heft")).makespanNs, 133);
-}
-
-TEST(Heft, GivesThePapersScheduleTaskByTask) {
-  Plan plan = planOf(topcuogluGraph(), fullyConnected(3), named("heft"));
-  // Task 1 on P3 from 0 to 9, and so on.
-  const std::vector<std::tuple<size_t, int64_t, int64_t>> expected = {
-      {2, 0, 9},   {0, 27, 40}, {2, 9, 28},  {1, 18, 26}, {2, 28, 38},
-      {1, 26, 42}, {2, 38, 49}, {0, 57, 62}, {1, 56, 68}, {1, 73, 80}};
-  for (size_t task = 0; task < expected.size(); ++task)
-    EXPECT_EQ(std::tuple(plan.tasks[task].device.index(), plan.tasks[task].startNs,
-                         plan.tasks[task].finishNs),
-              expected[task])
-        << "task " << task + 1;
-}
-
-TEST(Planner, AutomaticChoiceIsNotWorseThanItsMembers) {
-  Machine machine = fullyConnected(3);
-  EXPECT_LE(planOf(topcuogluGraph(), machine).makespanNs, 80);
-  EXPECT_LE(planOf(arabnejadGraph(), machine).makespanNs, 133);
-}
-
 // ---- random graphs
 // ---------------------------------------------------------------------------------------------
 
