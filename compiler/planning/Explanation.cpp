@@ -1,7 +1,8 @@
 #include "compiler/planning/Explanation.h"
 
 #include <algorithm>
-#include <unordered_map>
+
+#include "compiler/planning/StartReasons.h"
 
 namespace autopar::planning {
 
@@ -9,57 +10,34 @@ std::string_view causeName(WaitCause cause) {
   switch (cause) {
   case WaitCause::DataDependency:
     return "data dependency";
+  case WaitCause::BufferReuse:
+    return "buffer reuse";
   case WaitCause::EngineBusy:
     return "engine busy";
   case WaitCause::DeviceFull:
     return "device full";
+  case WaitCause::TransferTooCostly:
+    return "transfer costs more than it gains";
+  case WaitCause::SlowerElsewhere:
+    return "slower elsewhere";
   case WaitCause::Pinned:
-    return "pinned";
+    return "pinned by the user";
+  case WaitCause::LaunchRate:
+    return "launch rate";
+  case WaitCause::CannotRun:
+    return "no task can run there";
   }
   return "";
 }
 
 namespace {
 
-constexpr size_t kNone = ~size_t{0};
-
-/// Things in order of their finish, to find the last one that has finished by some time.
-class ByFinish {
-public:
-  void add(int64_t finishNs, size_t index) { list.push_back({finishNs, index}); }
-  void sort() { std::sort(list.begin(), list.end()); }
-  /// The last one not in `seen` that has finished by `time`; kNone without one.
-  size_t lastBy(int64_t time, const std::vector<bool> &seen) const {
-    auto entry = std::upper_bound(list.begin(), list.end(), std::pair(time, kNone));
-    while (entry != list.begin())
-      if (!seen[(--entry)->second])
-        return entry->second;
-    return kNone;
-  }
-
-private:
-  std::vector<std::pair<int64_t, size_t>> list;
-};
+constexpr size_t kNone = StartReasons::kNone;
 
 class PathWalker {
 public:
   PathWalker(const TaskGraph &graph, const Machine &machine, const Plan &plan)
-      : graph(graph), machine(machine), plan(plan), onDevice(machine.devices.size()),
-        onEngine(machine.engines.size()), taskSeen(plan.tasks.size()),
-        transferSeen(plan.transfers.size()) {
-    for (size_t task = 0; task < plan.tasks.size(); ++task)
-      onDevice[plan.tasks[task].device.index()].add(plan.tasks[task].finishNs, task);
-    for (size_t index = 0; index < plan.transfers.size(); ++index) {
-      const PlannedTransfer &transfer = plan.transfers[index];
-      copies[key(transfer.value, transfer.to)] = index;
-      for (uint32_t engine : machine.links[transfer.link.index()].engines)
-        onEngine[engine].add(transfer.finishNs, index);
-    }
-    for (ByFinish &list : onDevice)
-      list.sort();
-    for (ByFinish &list : onEngine)
-      list.sort();
-  }
+      : graph(graph), plan(plan), reasons(graph, machine, plan) {}
 
   std::vector<Explanation> walk() {
     start();
@@ -73,14 +51,6 @@ public:
   }
 
 private:
-  static uint64_t key(ValueId value, DeviceId device) {
-    return uint64_t{value.value} << 32 | device.value;
-  }
-  std::string producerName(ValueId value) const {
-    TaskId producer = graph.value(value).producer;
-    return producer.valid() ? graph.task(producer).label : "program input";
-  }
-
   void start() {
     int64_t last = -1;
     for (size_t index = 0; index < plan.tasks.size(); ++index)
@@ -93,109 +63,147 @@ private:
         last = plan.transfers[index].finishNs;
         transfer = index;
         // A result on its way home: what waits is its producer's result.
-        waiting = producerName(plan.transfers[index].value);
+        waitingId = graph.value(plan.transfers[index].value).producer;
+        waiting = reasons.producerName(plan.transfers[index].value);
       }
     if (transfer != kNone)
       task = kNone;
   }
 
-  void explain(const std::string &who, const std::string &forWhom, WaitCause cause) {
-    path.push_back({who, forWhom, cause});
-  }
-
   void stepFromTransfer() {
-    const PlannedTransfer &current = plan.transfers[transfer];
-    transferSeen[transfer] = true;
-    size_t from = transfer;
+    reasons.skipTransfer(transfer);
+    std::optional<StartReasons::Reason> reason = reasons.ofTransfer(transfer);
     transfer = task = kNone;
-    // Queued behind a transfer that ends when this one starts?
-    int64_t present = 0;
-    TaskId producer = graph.value(current.value).producer;
-    auto hop = copies.find(key(current.value, current.from));
-    if (hop != copies.end() && hop->second != from)
-      present = plan.transfers[hop->second].finishNs;
-    else if (producer.valid())
-      present = plan.tasks[producer.index()].finishNs;
-    if (current.startNs > present) {
-      size_t blocker = kNone;
-      for (uint32_t engine : machine.links[current.link.index()].engines) {
-        size_t candidate = onEngine[engine].lastBy(current.startNs, transferSeen);
-        if (candidate != kNone && (blocker == kNone || plan.transfers[candidate].finishNs >
-                                                           plan.transfers[blocker].finishNs))
-          blocker = candidate;
-      }
-      if (blocker != kNone) {
-        std::string other = producerName(plan.transfers[blocker].value);
-        explain(waiting, other, WaitCause::EngineBusy);
-        transfer = blocker;
-        waiting = other;
-        return;
-      }
+    if (!reason)
+      return;
+    // That a transfer waits for its producer has been said of the task that waits for the transfer.
+    if (reason->cause != WaitCause::DataDependency) {
+      path.push_back({waitingId, waiting, reason->waitsFor, reason->cause});
+      waiting = reason->waitsFor;
+      waitingId = graph.value(plan.transfers[reason->transfer].value).producer;
     }
-    if (hop != copies.end() && !transferSeen[hop->second])
-      transfer = hop->second;
-    else if (producer.valid() && !taskSeen[producer.index()])
-      task = producer.index();
+    task = reason->task;
+    transfer = reason->transfer;
   }
 
   void stepFromTask() {
-    const size_t index = task;
-    const TaskPlacement &place = plan.tasks[index];
-    const Task &current = graph.task(TaskId(index));
-    taskSeen[index] = true;
+    TaskId current(task);
+    reasons.skipTask(current);
+    std::optional<StartReasons::Reason> reason = reasons.ofTask(current);
     transfer = task = kNone;
-    if (place.startNs == 0)
+    if (!reason)
       return;
-    // The operand that arrived last, and the task that left the device last: the later of the two
-    // was waited for.
-    int64_t arrived = -1;
-    ValueId latest;
-    for (ValueId operand : graph.operands(TaskId(index))) {
-      int64_t time = arrivalOf(operand, place.device);
-      if (time > arrived) {
-        arrived = time;
-        latest = operand;
-      }
-    }
-    size_t before = onDevice[place.device.index()].lastBy(place.startNs, taskSeen);
-    int64_t left = before == kNone ? -1 : plan.tasks[before].finishNs;
-    if (latest.valid() && arrived > 0 && arrived >= left) {
-      explain(current.label, producerName(latest), WaitCause::DataDependency);
-      auto copy = copies.find(key(latest, place.device));
-      TaskId producer = graph.value(latest).producer;
-      if (copy != copies.end() && !transferSeen[copy->second]) {
-        transfer = copy->second;
-        waiting = current.label;
-      } else if (producer.valid() && !taskSeen[producer.index()]) {
-        task = producer.index();
-      }
-    } else if (before != kNone) {
-      explain(current.label, graph.task(TaskId(before)).label,
-              current.pinnedDevice.valid() ? WaitCause::Pinned : WaitCause::DeviceFull);
-      task = before;
-    }
-  }
-
-  int64_t arrivalOf(ValueId id, DeviceId device) const {
-    const Value &value = graph.value(id);
-    if (auto copy = copies.find(key(id, device)); copy != copies.end())
-      return plan.transfers[copy->second].finishNs + machine.devices[device.index()].wait_ns;
-    if (!value.producer.valid())
-      return 0;
-    const TaskPlacement &made = plan.tasks[value.producer.index()];
-    return made.finishNs + (made.device == device ? 0 : machine.devices[device.index()].wait_ns);
+    path.push_back({current, graph.task(current).label, reason->waitsFor, reason->cause});
+    waitingId = current;
+    waiting = graph.task(current).label;
+    task = reason->task;
+    transfer = reason->transfer;
   }
 
   const TaskGraph &graph;
-  const Machine &machine;
   const Plan &plan;
-  std::vector<ByFinish> onDevice;              // tasks
-  std::vector<ByFinish> onEngine;              // transfers
-  std::unordered_map<uint64_t, size_t> copies; // (value, device) -> transfer
-  std::vector<bool> taskSeen, transferSeen;
+  StartReasons reasons;
   size_t task = kNone, transfer = kNone; // where the walk stands: one of the two
-  std::string waiting;                   // for what the transfer is made
+  TaskId waitingId;                      // for what the transfer is made
+  std::string waiting;
   std::vector<Explanation> path;
+};
+
+class GapFinder {
+public:
+  GapFinder(const TaskGraph &graph, const Machine &machine, const Plan &plan, double share)
+      : graph(graph), plan(plan), reasons(graph, machine, plan),
+        shortestNs(std::max<int64_t>(1, int64_t(share * double(plan.makespanNs)))),
+        onDevice(machine.devices.size()) {
+    for (size_t task = 0; task < plan.tasks.size(); ++task)
+      onDevice[plan.tasks[task].device.index()].push_back(TaskId(task));
+    for (std::vector<TaskId> &tasks : onDevice)
+      std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+        int64_t startA = plan.tasks[a.index()].startNs, startB = plan.tasks[b.index()].startNs;
+        return startA != startB ? startA < startB : a < b;
+      });
+  }
+
+  std::vector<IdleGap> find() {
+    if (plan.tasks.empty())
+      return {};
+    for (size_t device = 0; device < onDevice.size(); ++device) {
+      int64_t until = 0;
+      for (TaskId task : onDevice[device]) {
+        const TaskPlacement &place = plan.tasks[task.index()];
+        if (place.startNs - until >= shortestNs)
+          addBefore(DeviceId(device), until, task);
+        until = std::max(until, place.finishNs);
+      }
+      if (plan.makespanNs - until >= shortestNs)
+        addAtEnd(DeviceId(device), until);
+    }
+    return std::move(gaps);
+  }
+
+private:
+  void add(DeviceId device, int64_t startNs, int64_t finishNs, TaskId task, std::string waitsFor,
+           WaitCause cause) {
+    gaps.push_back({device, startNs, finishNs,
+                    {task, task.valid() ? graph.task(task).label : std::string(),
+                     std::move(waitsFor), cause}});
+  }
+
+  void addBefore(DeviceId device, int64_t startNs, TaskId task) {
+    std::optional<StartReasons::Reason> reason = reasons.ofTask(task);
+    if (!reason)
+      return;
+    // A copy that queues is what holds the task up, not the task that made it.
+    if (reason->transfer != kNone)
+      if (std::optional<StartReasons::Reason> queue = reasons.ofTransfer(reason->transfer);
+          queue && queue->cause != WaitCause::DataDependency)
+        reason = queue;
+    add(device, startNs, plan.tasks[task.index()].startNs, task, reason->waitsFor, reason->cause);
+  }
+
+  /// Nothing runs on `device` from `startNs` to the end of the plan.
+  void addAtEnd(DeviceId device, int64_t startNs) {
+    TaskId pinned, longest, last; // of those free to run here: that waits longest after `startNs`; that ends last
+    int64_t longestNs = 0;
+    for (size_t index = 0; index < plan.tasks.size(); ++index) {
+      TaskId task(index);
+      const TaskPlacement &place = plan.tasks[index];
+      if (place.finishNs <= startNs || place.device == device || graph.costNs(task, device) < 0)
+        continue;
+      if (!graph.mayRunOn(task, device) || graph.task(task).pinnedDevice.valid()) {
+        if (!pinned.valid())
+          pinned = task;
+        continue;
+      }
+      if (!last.valid() || place.finishNs > plan.tasks[last.index()].finishNs)
+        last = task;
+      if (int64_t waited = reasons.waitedNs(task); waited > longestNs) {
+        longestNs = waited;
+        longest = task;
+      }
+    }
+    if (longest.valid()) {
+      std::optional<StartReasons::Reason> reason = reasons.ofTask(longest);
+      WaitCause cause = reasons.against(longest, device).value_or(WaitCause::DeviceFull);
+      add(device, startNs, plan.makespanNs, longest, reason ? reason->waitsFor : std::string(), cause);
+    } else if (last.valid()) {
+      std::optional<StartReasons::Reason> reason = reasons.ofTask(last);
+      // It has started at once where it is: here it would be no earlier.
+      WaitCause cause = reason ? WaitCause::DataDependency
+                               : reasons.against(last, device).value_or(WaitCause::DataDependency);
+      add(device, startNs, plan.makespanNs, last, reason ? reason->waitsFor : std::string(), cause);
+    } else {
+      add(device, startNs, plan.makespanNs, pinned, std::string(),
+          pinned.valid() ? WaitCause::Pinned : WaitCause::CannotRun);
+    }
+  }
+
+  const TaskGraph &graph;
+  const Plan &plan;
+  StartReasons reasons;
+  int64_t shortestNs;
+  std::vector<std::vector<TaskId>> onDevice; // by start
+  std::vector<IdleGap> gaps;
 };
 
 } // namespace
@@ -203,6 +211,11 @@ private:
 std::vector<Explanation> explainCriticalPath(const TaskGraph &graph, const Machine &machine,
                                              const Plan &plan) {
   return PathWalker(graph, machine, plan).walk();
+}
+
+std::vector<IdleGap> explainIdleGaps(const TaskGraph &graph, const Machine &machine,
+                                     const Plan &plan, double share) {
+  return GapFinder(graph, machine, plan, share).find();
 }
 
 } // namespace autopar::planning

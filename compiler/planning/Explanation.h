@@ -1,4 +1,4 @@
-// Why not parallel? What each step of the critical path of a plan waits for.
+// Why not parallel? What each step of the longest path of a plan waits for, and why devices idle.
 #ifndef AUTOPAR_COMPILER_PLANNING_EXPLANATION_H
 #define AUTOPAR_COMPILER_PLANNING_EXPLANATION_H
 
@@ -12,20 +12,26 @@
 namespace autopar::planning {
 
 enum class WaitCause {
-  DataDependency, ///< On a value or token of another task.
-  EngineBusy,     ///< Its operand queues behind another transfer.
-  DeviceFull,     ///< The shares of the tasks on its device leave no room.
-  Pinned,         ///< The same, on a device that the user has chosen.
+  DataDependency,    ///< On a value or token of another task.
+  BufferReuse,       ///< Its results have room only when the other one's buffers are given back.
+  EngineBusy,        ///< Its operand queues behind another transfer.
+  DeviceFull,        ///< The shares of the tasks on its device leave no room.
+  TransferTooCostly, ///< The same; elsewhere there is room, but its operands and results take longer.
+  SlowerElsewhere,   ///< The same; elsewhere it takes longer than waiting.
+  Pinned,            ///< The same, on a device that the user has chosen.
+  LaunchRate,        ///< The same; launching takes at least half of the time of what fills it.
+  CannotRun,         ///< Of an idle device: no task can run on it.
 };
 
-/// "data dependency", "engine busy", "device full", "pinned".
+/// "data dependency", "buffer reuse", "engine busy", "device full", "transfer costs more than it
+/// gains", "slower elsewhere", "pinned by the user", "launch rate", "no task can run there".
 std::string_view causeName(WaitCause cause);
 
 struct Explanation {
-  std::string
-      task; ///< Label of the task that waits; of the producer where a result on its way home waits.
-  std::string
-      waitsFor; ///< Label of a task; "program input" where a transfer of an input is waited for.
+  TaskId id;            ///< The task that waits; of the producer where a result on its way home waits.
+                        ///< Invalid for a program input.
+  std::string task;     ///< Its label.
+  std::string waitsFor; ///< Label of a task; "program input" where a transfer of an input is waited for.
   WaitCause cause;
 };
 
@@ -33,6 +39,19 @@ struct Explanation {
 /// waited for, until something starts at 0. n log n.
 std::vector<Explanation> explainCriticalPath(const TaskGraph &graph, const Machine &machine,
                                              const Plan &plan);
+
+/// A time during which no task runs on a device.
+struct IdleGap {
+  DeviceId device;
+  int64_t startNs = 0, finishNs = 0;
+  /// Of the task that ends the gap; at the end of the plan, and on a device without tasks, of one that
+  /// might have run there.
+  Explanation reason;
+};
+
+/// The gaps of at least `share` of the makespan, by device and start. n log n.
+std::vector<IdleGap> explainIdleGaps(const TaskGraph &graph, const Machine &machine,
+                                     const Plan &plan, double share);
 
 } // namespace autopar::planning
 

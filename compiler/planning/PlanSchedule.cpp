@@ -3,11 +3,13 @@
 
 #include "compiler/MachineAttr.h"
 #include "compiler/Passes.h"
+#include "compiler/planning/Explanation.h"
 #include "compiler/planning/FunctionTasks.h"
 #include "compiler/planning/LowerBound.h"
 #include "compiler/planning/PlanAttr.h"
 #include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::autopar {
 #define GEN_PASS_DEF_PLANSCHEDULEPASS
@@ -57,9 +59,40 @@ public:
       return signalPassFailure();
     }
     write(func, *tasks, *machine, *plan);
+    remark(func, *tasks, *machine, *plan);
   }
 
 private:
+  /// `--remarks-filter=autopar-plan`: why each step of the longest path, and each long gap of a device,
+  /// is not shorter.
+  void remark(func::FuncOp func, const FunctionTasks &tasks, const ::autopar::Machine &machine,
+              const planning::Plan &plan) {
+    if (!getContext().getRemarkEngine())
+      return;
+    auto say = [&](StringRef name, const planning::Explanation &entry, const planning::IdleGap *gap) {
+      Location loc = entry.id.valid() ? tasks.tasks[entry.id.index()]->getLoc() : func.getLoc();
+      auto note = remark::missed(
+          loc, remark::RemarkOpts::name(name).category("autopar-plan").function(func.getSymName()));
+      using Arg = remark::detail::Remark::Arg;
+      std::string_view cause = planning::causeName(entry.cause);
+      note << Arg("reason", StringRef(cause.data(), cause.size()));
+      if (!entry.task.empty())
+        note << Arg("task", entry.task);
+      if (!entry.waitsFor.empty())
+        note << Arg("waits_for", entry.waitsFor);
+      if (gap)
+        note << Arg("device", machine.devices[gap->device.index()].name)
+             << Arg("start_ns", gap->startNs) << Arg("finish_ns", gap->finishNs);
+    };
+    for (const planning::Explanation &entry :
+         planning::explainCriticalPath(tasks.graph, machine, plan))
+      say("Waits", entry, nullptr);
+    constexpr double longGap = 0.05;
+    for (const planning::IdleGap &gap :
+         planning::explainIdleGaps(tasks.graph, machine, plan, longGap))
+      say("Idle", gap.reason, &gap);
+  }
+
   void write(func::FuncOp func, const FunctionTasks &tasks, const ::autopar::Machine &machine,
              const planning::Plan &plan) {
     for (auto [op, place] : llvm::zip_equal(tasks.tasks, plan.tasks)) {

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
+#include "compiler/planning/WhatIf.h"
 #include "test/compiler/planning/TestGraphs.h"
 
 namespace autopar::planning {
@@ -34,7 +38,7 @@ TEST(Explanation, PinIsNamedAsTheCause) {
   for (const char *label : {"a", "b"})
     graph.pin(graph.addTask(label, std::vector<int64_t>{10, 10}), DeviceId(size_t{0}));
   ASSERT_TRUE(graph.finalize().ok());
-  EXPECT_THAT(sentencesOf(graph, fullyConnected(2)), ElementsAre("b <- a: pinned"));
+  EXPECT_THAT(sentencesOf(graph, fullyConnected(2)), ElementsAre("b <- a: pinned by the user"));
 }
 
 TEST(Explanation, QueueOnAnEngineIsNamed) {
@@ -60,6 +64,138 @@ TEST(Explanation, ResultOnItsWayHomeLeadsToItsTask) {
   ASSERT_TRUE(graph.finalize().ok());
   EXPECT_THAT(sentencesOf(graph, cpuAndGpus(1, 1, false)),
               ElementsAre("second <- first: data dependency"));
+}
+
+TEST(Explanation, TransferThatCostsMoreThanItGainsIsNamed) {
+  // Two tasks of 100 whose results of 400 bytes meet: the second would be 400 ns on its way.
+  EXPECT_THAT(sentencesOf(graphOf({{100, 100}, {100, 100}, {10, 10}}, {{0, 2, 400}, {1, 2, 400}}),
+                          fullyConnected(2)),
+              ElementsAre("t3 <- t2: data dependency",
+                          "t2 <- t1: transfer costs more than it gains"));
+}
+
+TEST(Explanation, TinyKernelsStandInLineForTheirLaunches) {
+  Machine machine = fullyConnected(1);
+  machine.devices[0].launch_ns = 2500;
+  EXPECT_THAT(sentencesOf(graphOf({{100}, {100}}, {}), machine), ElementsAre("t2 <- t1: launch rate"));
+}
+
+TEST(Explanation, RoomForResultsIsWaitedFor) {
+  // b may start at once, but what it writes has room only when a's result has been read.
+  Machine machine = fullyConnected(2);
+  machine.devices[1].memory_bytes = 150;
+  TaskGraph graph(2);
+  const DeviceId one(size_t{0}), two(size_t{1});
+  TaskId a = graph.addTask("a", std::vector<int64_t>{10, 10}), c = graph.addTask("c", std::vector<int64_t>{10, 10}),
+         b = graph.addTask("b", std::vector<int64_t>{10, 10});
+  graph.pin(a, two);
+  graph.pin(c, one);
+  graph.pin(b, two);
+  graph.addOperand(c, graph.addValue(a, 100));
+  graph.addValue(b, 100);
+  ASSERT_TRUE(graph.finalize().ok());
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->tasks[b.index()].startNs, 110);
+  std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *plan, 0.05);
+  auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const IdleGap &entry) {
+    return entry.device == two;
+  });
+  ASSERT_NE(gap, gaps.end());
+  EXPECT_EQ(gap->startNs, 10);
+  EXPECT_EQ(gap->reason.task, "b");
+  EXPECT_EQ(causeName(gap->reason.cause), "buffer reuse");
+}
+
+TEST(Explanation, EveryLongGapHasAReason) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    Machine machine = randomMachine(random);
+    TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 60)));
+    absl::StatusOr<Plan> plan = planGraph(graph, machine);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *plan, 0.05);
+    for (const IdleGap &gap : gaps) {
+      EXPECT_LE(20 * (gap.finishNs - gap.startNs + 1), 20 * plan->makespanNs + 20);
+      EXPECT_FALSE(causeName(gap.reason.cause).empty());
+      for (const TaskPlacement &place : plan->tasks)
+        EXPECT_FALSE(place.device == gap.device && place.startNs < gap.finishNs &&
+                     place.finishNs > gap.startNs)
+            << seed << ": something runs in the gap";
+    }
+    // A device on which nothing runs has one gap: all of the plan.
+    for (size_t device = 0; device < machine.devices.size(); ++device)
+      if (plan->busyNs[device] == 0 && plan->makespanNs > 0 &&
+          std::none_of(plan->tasks.begin(), plan->tasks.end(),
+                       [&](const TaskPlacement &place) { return place.device.index() == device; })) {
+        EXPECT_EQ(std::count_if(gaps.begin(), gaps.end(),
+                                [&](const IdleGap &gap) { return gap.device.index() == device; }),
+                  1)
+            << seed;
+      }
+  }
+}
+
+TEST(WhatIf, ADeviceMoreHelpsWhatIsBoundByItsArea) {
+  Machine machine = fullyConnected(2);
+  std::vector<std::vector<int64_t>> costs(12, {100, 100});
+  TaskGraph graph = graphOf(costs, {});
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_THAT(changes[0].what, ::testing::StartsWith("another device like "));
+  EXPECT_EQ(changes[0].makespanNs, 400);
+}
+
+TEST(WhatIf, FasterLinksHelpWhatIsBoundByThem) {
+  Machine machine = cpuAndGpus(1, 1, false);
+  TaskGraph graph(2);
+  TaskId task = graph.addTask("t", std::vector<int64_t>{kCannotRun, 10});
+  graph.addOperand(task, graph.addInput(DeviceId(size_t{0}), 1000));
+  ASSERT_TRUE(graph.finalize().ok());
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3);
+  ASSERT_FALSE(changes.empty());
+  EXPECT_THAT(changes[0].what, ::testing::HasSubstr("links twice as fast"));
+  EXPECT_LT(changes[0].makespanNs, plan->makespanNs);
+}
+
+TEST(WhatIf, MoreMemoryHelpsWhatWaitsForRoom) {
+  Machine machine = fullyConnected(2);
+  machine.devices[1].memory_bytes = 150;
+  TaskGraph graph(2);
+  const DeviceId one(size_t{0}), two(size_t{1});
+  TaskId a = graph.addTask("a", std::vector<int64_t>{10, 10}), c = graph.addTask("c", std::vector<int64_t>{10, 10}),
+         b = graph.addTask("b", std::vector<int64_t>{50, 50});
+  graph.pin(a, two);
+  graph.pin(c, one);
+  graph.pin(b, two);
+  graph.addOperand(c, graph.addValue(a, 100));
+  graph.addValue(b, 100);
+  ASSERT_TRUE(graph.finalize().ok());
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 9);
+  EXPECT_TRUE(std::any_of(changes.begin(), changes.end(), [](const MachineChange &change) {
+    return change.what.find("twice the memory on ") == 0;
+  }));
+}
+
+TEST(WhatIf, TwinsKeepToTheRulesOfMachinesAndGraphs) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    Machine machine = randomMachine(random);
+    TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 30)));
+    DeviceId like(size_t(random.between(0, int64_t(machine.devices.size()) - 1)));
+    Machine more = withDeviceLike(machine, like);
+    EXPECT_TRUE(CheckMachine(more).ok()) << CheckMachine(more);
+    TaskGraph wider = withDeviceLike(graph, like);
+    absl::StatusOr<Plan> plan = planGraph(wider, more);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_TRUE(validatePlan(wider, more, *plan).ok());
+  }
 }
 
 TEST(Explanation, WalkEndsOnEveryGraph) {
