@@ -175,6 +175,16 @@ private:
     return fitting;
   }
 
+  /// One thread issues all launches of a GPU, one after the other: however little of it a kernel fills, no
+  /// more of them run side by side than launches fit into the time of one.
+  double launchShare(size_t device, int64_t costNs) const {
+    const ::autopar::Device &description = machine.devices[device];
+    if (description.kind != ::autopar::DeviceKind::kCuda || description.launch_ns == 0 || costNs < 0)
+      return 0;
+    int64_t launchesInTheTimeOfOne = (description.launch_ns + costNs) / description.launch_ns;
+    return 1.0 / static_cast<double>(launchesInTheTimeOfOne);
+  }
+
   LogicalResult readTask(Operation *op, const TaskTraits &traits) {
     if (!traits.costNs) {
       auto error = op->emitOpError("has no cost_ns");
@@ -196,9 +206,8 @@ private:
     if (traits.occupancy) {
       const std::vector<double> &shares = numbersOf(traits.occupancy, 1);
       for (size_t device = 0; device < shares.size(); ++device)
-        if (shares[device] < 1)
-          out.graph.setOccupancy(task, DeviceId(device),
-                                 static_cast<uint32_t>(shares[device] * kFullOccupancy));
+        if (double share = std::max(shares[device], launchShare(device, costs[device])); share < 1)
+          out.graph.setOccupancy(task, DeviceId(device), static_cast<uint32_t>(share * kFullOccupancy));
     }
     if (traits.memoryBytes) {
       const std::vector<double> &bytes = numbersOf(traits.memoryBytes, 0);
