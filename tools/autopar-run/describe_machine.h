@@ -1,4 +1,4 @@
-// --describe-machine: this host with measured rates in place of the tabled ones.
+// --describe-machine: a machine with measured rates in place of the tabled ones.
 #ifndef AUTOPAR_TOOLS_AUTOPAR_RUN_DESCRIBE_MACHINE_H_
 #define AUTOPAR_TOOLS_AUTOPAR_RUN_DESCRIBE_MACHINE_H_
 
@@ -7,11 +7,13 @@
 
 namespace autopar {
 
-// Takes about half a second on all cores. What is measured is what a program gets: the f32 rate of
-// a large product, the cost of a launch and of a wait come from schedules that run as any other;
-// the memory rate is that of plain copies on all cores, reading and writing counted. f64 stays at
-// half of f32, which is what the hardware's vectors give.
-absl::StatusOr<Machine> MeasureHost();
+// `machine` (of kinds cpu and virtual) with measured rates. Takes about half a second per device, on
+// its cores, and a fifth per link. What is measured is what a program gets: the f32 rate of a large
+// product, the cost of a launch and of a wait, the speed and latency of copies come from schedules
+// that run as any other, one at a time; the memory rate is that of plain copies on as many cores as
+// the device has, reading and writing counted. f64 stays at half of f32, which is what the hardware's
+// vectors give. Emulated links stay as they are.
+absl::StatusOr<Machine> MeasureMachine(Machine machine);
 
 }  // namespace autopar
 

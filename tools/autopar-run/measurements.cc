@@ -27,6 +27,20 @@ std::string TimeLine(std::vector<int64_t> call_ns) {
   return line;
 }
 
+std::string MakespanLine(int64_t predicted_ns, std::vector<int64_t> elapsed_ns) {
+  const double predicted = static_cast<double>(predicted_ns);
+  const double measured = static_cast<double>(Median(&elapsed_ns));
+  char line[160];
+  int length = std::snprintf(line, sizeof(line), "makespan_ms predicted=%.6f measured=%.6f",
+                             predicted / 1e6, measured / 1e6);
+  std::string text(line, static_cast<size_t>(length));
+  if (predicted_ns > 0) {
+    length = std::snprintf(line, sizeof(line), " ratio=%.3f", measured / predicted);
+    text.append(line, static_cast<size_t>(length));
+  }
+  return text + "\n";
+}
+
 TaskProfile::TaskProfile(const Schedule& schedule, const Function& function,
                          const std::map<std::string, std::string>& device_map)
     : schedule_(schedule), function_(function) {

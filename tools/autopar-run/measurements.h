@@ -14,6 +14,10 @@
 
 namespace autopar {
 
+// "makespan_ms predicted=1.200000 measured=1.250000 ratio=1.042\n": the plan's, and the median of what the calls took
+// from their first command to their last. Not empty. No ratio where nothing was predicted.
+std::string MakespanLine(int64_t predicted_ns, std::vector<int64_t> elapsed_ns);
+
 // "time_ms min=1.230000 median=1.250000 max=1.400000 calls=10\n". Not empty.
 std::string TimeLine(std::vector<int64_t> call_ns);
 

@@ -24,11 +24,12 @@ absl::Status PrintText(const std::string& text) {
 }
 
 absl::Status DescribeMachine(const Flags& flags) {
-  if (!flags.machine.empty()) {
-    AUTOPAR_ASSIGN_OR_RETURN(const Machine machine, LoadMachine(flags.machine));
-    return PrintText(PrintMachine(machine));
+  const std::string spec = flags.machine.empty() ? "host" : flags.machine;
+  AUTOPAR_ASSIGN_OR_RETURN(Machine machine, LoadMachine(spec));
+  // A file says what is wanted; what this host can be is measured.
+  if (spec == "host" || spec.rfind("virtual:", 0) == 0) {
+    AUTOPAR_ASSIGN_OR_RETURN(machine, MeasureMachine(std::move(machine)));
   }
-  AUTOPAR_ASSIGN_OR_RETURN(const Machine machine, MeasureHost());
   return PrintText(PrintMachine(machine));
 }
 
@@ -39,6 +40,7 @@ bool IsSource(const std::string& path) {
 // All calls; what they measured.
 struct Calls {
   std::vector<int64_t> call_ns;
+  std::vector<int64_t> elapsed_ns;  // from the first command to the last
   std::optional<TaskProfile> profile;
 };
 
@@ -58,6 +60,7 @@ absl::StatusOr<Calls> CallRepeatedly(const Flags& flags, const Function& functio
     const auto finish = std::chrono::steady_clock::now();
     if (i < flags.warmup) continue;
     calls.call_ns.push_back(std::chrono::nanoseconds(finish - start).count());
+    calls.elapsed_ns.push_back(session->elapsed_ns());
     if (calls.profile) calls.profile->Add(session->timings());
   }
   AUTOPAR_RETURN_IF_ERROR(session->Fetch(function.name));
@@ -86,6 +89,10 @@ absl::Status RunSchedule(const Flags& flags, std::shared_ptr<const ScheduleFile>
   }
   if (calls.profile) AUTOPAR_RETURN_IF_ERROR(WriteFile(flags.profile, calls.profile->ToJson()));
   AUTOPAR_RETURN_IF_ERROR(DeliverResults(*function, flags, results));
+  if (!flags.trace.empty()) {
+    AUTOPAR_RETURN_IF_ERROR(
+        PrintText(MakespanLine(function->predicted_makespan_ns, calls.elapsed_ns)));
+  }
   return flags.repeat_given ? PrintText(TimeLine(calls.call_ns)) : absl::OkStatus();
 }
 

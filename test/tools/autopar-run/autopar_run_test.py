@@ -245,7 +245,8 @@ class Measurements(RunTest):
         self.assertTrue(0 < smallest <= median <= largest)
 
     def test_trace_shows_prediction_and_measurement(self):
-        self.ok("virtual_product.sched", *PRODUCT_INPUTS, "--trace=t.json")
+        text = self.ok("virtual_product.sched", *PRODUCT_INPUTS, "--trace=t.json", "--repeat=3")
+        self.assertRegex(text, r"(?m)^makespan_ms predicted=[0-9.]+ measured=[0-9.]+( ratio=[0-9.]+)?$")
         trace = json.loads(self.read("t.json"))
         spans = [(event["name"], event["cat"]) for event in trace["traceEvents"] if event["ph"] == "X"]
         self.assertEqual(sorted(spans), [("back", "copy,measured"), ("back", "copy,predicted"),
@@ -271,7 +272,17 @@ class Measurements(RunTest):
         self.assertGreater(cpu["memory_bytes_per_s"], 1e8)
         self.write("machine.json", text.encode())
         self.assertEqual(self.ok("--describe_machine", "--machine=machine.json"), text)
-        self.assertEqual(len(json.loads(self.ok("--describe-machine", "--machine=virtual:2"))["devices"]), 3)
+        machine = json.loads(self.ok("--describe-machine", "--machine=virtual:2"))
+        self.assertEqual(len(machine["devices"]), 3)
+        tabled = json.loads(self.ok("--describe-machine", "--machine=machine.json"))["devices"][0]
+        for device in machine["devices"]:
+            self.assertGreater(device["peak_flops"]["f32"], 1e9)
+            self.assertNotEqual(device["peak_flops"]["f32"], 1e11)
+            self.assertEqual(sorted(device["peak_flops"]), sorted(tabled["peak_flops"]))
+        self.assertEqual(len(machine["links"]), 6)
+        for link in machine["links"]:
+            self.assertGreater(link["bytes_per_s"], 1e8)
+            self.assertGreater(link["latency_ns"], 0)
         self.assertIn("is not a machine", self.error("--describe-machine", "--machine=virtual:0"))
 
 
