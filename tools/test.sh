@@ -40,5 +40,6 @@ if [ -n "$full" ]; then
   "$build/bin/executor_overhead"
   /usr/bin/python3 test/benchmark/book_tables.py --bin "$build/bin"
   /usr/bin/python3 test/benchmark/budgets.py --bin "$build/bin"
+  /usr/bin/python3 test/benchmark/predictions.py --bin "$build/bin"
 fi
 step "done"
