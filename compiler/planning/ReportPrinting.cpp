@@ -1,5 +1,7 @@
 #include "compiler/planning/ReportFigures.h"
 
+#include <array>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -32,33 +34,20 @@ void printReason(llvm::json::OStream &json, const planning::Explanation &entry) 
 // ---- one screen
 // ------------------------------------------------------------------------------------------------
 
-std::string duration(int64_t ns) {
+/// A number with one of four units, each a thousand of the one before: whole up to 10,000 of the first.
+std::string withUnit(double number, const std::array<StringRef, 4> &units) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (ns < 10'000)
-    os << ns << " ns";
-  else if (ns < 10'000'000)
-    os << llvm::format("%.1f us", static_cast<double>(ns) / 1e3);
-  else if (ns < 10'000'000'000)
-    os << llvm::format("%.1f ms", static_cast<double>(ns) / 1e6);
-  else
-    os << llvm::format("%.2f s", static_cast<double>(ns) / 1e9);
+  size_t unit = 0;
+  double scaled = number;
+  for (; scaled >= 10'000 && unit + 1 < units.size(); ++unit)
+    scaled /= 1'000;
+  os << llvm::format(unit == 0 ? "%.0f " : unit + 1 == units.size() ? "%.2f " : "%.1f ", scaled) << units[unit];
   return text;
 }
 
-std::string size(uint64_t bytes) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (bytes < 10'000)
-    os << bytes << " B";
-  else if (bytes < 10'000'000)
-    os << llvm::format("%.1f kB", static_cast<double>(bytes) / 1e3);
-  else if (bytes < 10'000'000'000)
-    os << llvm::format("%.1f MB", static_cast<double>(bytes) / 1e6);
-  else
-    os << llvm::format("%.2f GB", static_cast<double>(bytes) / 1e9);
-  return text;
-}
+std::string duration(int64_t ns) { return withUnit(static_cast<double>(ns), {"ns", "us", "ms", "s"}); }
+std::string size(uint64_t bytes) { return withUnit(static_cast<double>(bytes), {"B", "kB", "MB", "GB"}); }
 
 std::string count(uint64_t number, StringRef noun) {
   return (Twine(number) + " " + noun + (number == 1 ? "" : "s")).str();

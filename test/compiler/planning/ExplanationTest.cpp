@@ -80,26 +80,35 @@ TEST(Explanation, TinyKernelsStandInLineForTheirLaunches) {
   EXPECT_THAT(sentencesOf(graphOf({{100}, {100}}, {}), machine), ElementsAre("t2 <- t1: launch rate"));
 }
 
-TEST(Explanation, RoomForResultsIsWaitedFor) {
-  // b may start at once, but what it writes has room only when a's result has been read.
+/// Three tasks for two devices, the second of which has room for one result: b may start at once, but
+/// what it writes has room only when a's result has been read, far away, by c.
+struct Crowded {
+  explicit Crowded(int64_t costOfB) {
+    machine.devices[1].memory_bytes = 150;
+    a = graph.addTask("a", std::vector<int64_t>{10, 10});
+    c = graph.addTask("c", std::vector<int64_t>{10, 10});
+    b = graph.addTask("b", std::vector<int64_t>{costOfB, costOfB});
+    graph.pin(a, two);
+    graph.pin(c, DeviceId(size_t{0}));
+    graph.pin(b, two);
+    graph.addOperand(c, graph.addValue(a, 100));
+    graph.addValue(b, 100);
+    EXPECT_TRUE(graph.finalize().ok());
+  }
   Machine machine = fullyConnected(2);
-  machine.devices[1].memory_bytes = 150;
-  TaskGraph graph(2);
-  const DeviceId one(size_t{0}), two(size_t{1});
-  TaskId a = graph.addTask("a", std::vector<int64_t>{10, 10}), c = graph.addTask("c", std::vector<int64_t>{10, 10}),
-         b = graph.addTask("b", std::vector<int64_t>{10, 10});
-  graph.pin(a, two);
-  graph.pin(c, one);
-  graph.pin(b, two);
-  graph.addOperand(c, graph.addValue(a, 100));
-  graph.addValue(b, 100);
-  ASSERT_TRUE(graph.finalize().ok());
-  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  TaskGraph graph{2};
+  TaskId a, b, c;
+  const DeviceId two{size_t{1}};
+};
+
+TEST(Explanation, RoomForResultsIsWaitedFor) {
+  Crowded crowded(10);
+  absl::StatusOr<Plan> plan = planGraph(crowded.graph, crowded.machine);
   ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->tasks[b.index()].startNs, 110);
-  std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *plan, 0.05);
+  EXPECT_EQ(plan->tasks[crowded.b.index()].startNs, 110);
+  std::vector<IdleGap> gaps = explainIdleGaps(crowded.graph, crowded.machine, *plan, 0.05);
   auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const IdleGap &entry) {
-    return entry.device == two;
+    return entry.device == crowded.two;
   });
   ASSERT_NE(gap, gaps.end());
   EXPECT_EQ(gap->startNs, 10);
@@ -163,21 +172,10 @@ TEST(WhatIf, FasterLinksHelpWhatIsBoundByThem) {
 }
 
 TEST(WhatIf, MoreMemoryHelpsWhatWaitsForRoom) {
-  Machine machine = fullyConnected(2);
-  machine.devices[1].memory_bytes = 150;
-  TaskGraph graph(2);
-  const DeviceId one(size_t{0}), two(size_t{1});
-  TaskId a = graph.addTask("a", std::vector<int64_t>{10, 10}), c = graph.addTask("c", std::vector<int64_t>{10, 10}),
-         b = graph.addTask("b", std::vector<int64_t>{50, 50});
-  graph.pin(a, two);
-  graph.pin(c, one);
-  graph.pin(b, two);
-  graph.addOperand(c, graph.addValue(a, 100));
-  graph.addValue(b, 100);
-  ASSERT_TRUE(graph.finalize().ok());
-  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  Crowded crowded(50);
+  absl::StatusOr<Plan> plan = planGraph(crowded.graph, crowded.machine);
   ASSERT_TRUE(plan.ok());
-  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 9);
+  std::vector<MachineChange> changes = changesThatHelp(crowded.graph, crowded.machine, *plan, 9);
   EXPECT_TRUE(std::any_of(changes.begin(), changes.end(), [](const MachineChange &change) {
     return change.what.find("twice the memory on ") == 0;
   }));
