@@ -11,6 +11,46 @@ BoundModel::BoundModel(const TaskGraph &graph, const MachineModel &machine)
   fillWays();
 }
 
+BoundModel::BoundModel(const BoundModel &whole, TaskId anchor)
+    : taskGraph(whole.taskGraph), machineModel(whole.machineModel), coarse(whole.coarse),
+      rateCount(whole.rateCount), byteTimes(whole.byteTimes),
+      leastLatencyNs(whole.leastLatencyNs) {
+  std::vector<size_t> old; // by new class
+  std::vector<uint8_t> isRest;
+  for (size_t at = 0; at < whole.classCount(); ++at) {
+    DeviceClass entry = whole.classes[at];
+    for (bool rest : {false, true}) {
+      if (rest && entry.count == 1)
+        continue;
+      old.push_back(at);
+      isRest.push_back(rest);
+      classes.push_back({entry.device, rest ? entry.count - 1 : 1});
+      waits.push_back(whole.waits[at]);
+    }
+  }
+  const size_t count = old.size(), oldCount = whole.classCount();
+  for (uint32_t at : whole.classIndex) // only devices alone in their class are asked for
+    classIndex.push_back(uint32_t(std::find(old.begin(), old.end(), at) - old.begin()));
+  auto copyRows = [&](const std::vector<int64_t> &from, std::vector<int64_t> &to) {
+    to.resize(from.size() / oldCount * count);
+    for (size_t row = 0; row < from.size() / oldCount; ++row)
+      for (size_t at = 0; at < count; ++at)
+        to[row * count + at] = from[row * oldCount + old[at]];
+  };
+  copyRows(whole.durations, durations);
+  copyRows(whole.works, works);
+  for (size_t at = 0; at < count; ++at)
+    if (isRest[at]) {
+      durations[anchor.index() * count + at] = kCannotRun;
+      if (!works.empty())
+        works[anchor.index() * count + at] = kCannotRun;
+    }
+  if (!coarse)
+    for (size_t from = 0; from < count; ++from)
+      for (size_t to = 0; to < count; ++to)
+        ways.push_back(whole.ways[old[from] * oldCount + old[to]]);
+}
+
 // ---- classes
 
 bool BoundModel::columnsEqual(size_t a, size_t b) const {

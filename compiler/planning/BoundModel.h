@@ -25,6 +25,12 @@ class BoundModel {
 public:
   /// Keeps references to both.
   BoundModel(const TaskGraph &graph, const MachineModel &machine);
+  /// The same problem with one task's device named: each class of several devices is split into one
+  /// device and the others, and `anchor` is not on the others. As the devices are equal, some optimal
+  /// plan is left; what is on the anchor's device and what is not now have heads and tails apart.
+  BoundModel(const BoundModel &whole, TaskId anchor);
+  /// Splitting would make a difference.
+  bool hasEqualDevices() const { return classes.size() < classIndex.size(); }
 
   const TaskGraph &graph() const { return taskGraph; }
   const MachineModel &machine() const { return machineModel; }

@@ -27,7 +27,7 @@ bool DestructiveTest::isSensible(const BoundModel &model) {
 DestructiveTest::DestructiveTest(const BoundModel &model, const HeadsAndTails &times,
                                  std::vector<Prices> prices)
     : model(model), times(times), taskCount(model.graph().taskCount()), count(model.classCount()),
-      words((taskCount + 63) / 64), prices(std::move(prices)) {
+      words((taskCount + 63) / 64), prices(std::move(prices)), energy(model) {
   for (TaskId task : model.graph().topologicalOrder())
     order.push_back(task.value);
   collectEdges();
@@ -298,89 +298,73 @@ bool DestructiveTest::testClusters() {
 
 // ---- intervals
 
-void DestructiveTest::fillWindows(const Prices &price) {
-  windows.clear();
-  windowBegin.assign(1, 0);
+bool DestructiveTest::isOverfull() {
+  energy.clear();
   for (size_t task = 0; task < taskCount; ++task) {
     for (uint64_t classes = allowed(task); classes != 0; classes &= classes - 1) {
       const size_t at = size_t(std::countr_zero(classes));
       const int64_t duration = model.duration(TaskId(task), at);
-      const double rate =
-          duration > 0 ? double(model.work(TaskId(task), at)) / double(duration) : 0;
-      windows.push_back(
-          {head[task * count + at], limit - tail[task * count + at], duration, rate * price[at]});
+      energy.addWindow(
+          {uint32_t(at), head[task * count + at], limit - tail[task * count + at], duration,
+           duration > 0 ? double(model.work(TaskId(task), at)) / double(duration) : 0.0});
     }
-    windowBegin.push_back(uint32_t(windows.size()));
+    energy.endTask();
   }
-}
-
-bool DestructiveTest::isOverfull(const Prices &price) {
-  fillWindows(price);
-  std::vector<int64_t> begins, ends;
-  for (const Window &window : windows) {
-    begins.push_back(window.begin);
-    ends.push_back(window.end);
-  }
-  const size_t most = taskCount <= 100 ? 64 : 32;
-  for (std::vector<int64_t> *points : {&begins, &ends}) {
-    std::sort(points->begin(), points->end());
-    points->erase(std::unique(points->begin(), points->end()), points->end());
-    if (points->size() > most) {
-      for (size_t i = 0; i < most; ++i)
-        (*points)[i] = (*points)[i * (points->size() - 1) / (most - 1)];
-      points->resize(most);
-    }
-  }
-  // The priced time of all devices in an interval is its length.
-  for (int64_t begin : begins)
-    for (int64_t end : ends) {
-      if (end <= begin)
-        continue;
-      const int64_t length = end - begin;
-      double work = 0;
-      for (size_t task = 0; task < taskCount; ++task) {
-        double least = 1e300;
-        for (uint32_t i = windowBegin[task]; i < windowBegin[task + 1]; ++i) {
-          const Window &window = windows[i];
-          const int64_t inside =
-              std::min({length, window.duration, window.begin + window.duration - begin,
-                        end - window.end + window.duration});
-          least = std::min(least, inside > 0 ? window.pricedRate * double(inside) : 0);
-        }
-        work += least;
-      }
-      if (work > double(length) * (1 + 1e-12) + 1e-6) {
-        stepCount += 1;
-        return true;
-      }
-    }
-  stepCount += begins.size() * ends.size() * windows.size() / 2;
-  return false;
-}
-
-bool DestructiveTest::isOverfull() {
-  for (const Prices &price : prices)
-    if (isOverfull(price))
+  for (const Prices &start : prices)
+    if (energy.isOverfull(start))
       return true;
   return false;
 }
 
 // ----
 
-bool DestructiveTest::refutes(int64_t limitNs) {
-  limit = limitNs;
-  reset();
-  if (std::find(allowedOf.begin(), allowedOf.end(), 0) != allowedOf.end())
-    return false; // there is no plan at all; not for this test to say
+bool DestructiveTest::deduce() {
   constexpr int kMostRounds = 30;
   for (int round = 0; round < kMostRounds; ++round) {
     changed = false;
     if (!uniteForced() || !pass<true>() || !pass<false>() || !linkEdges() || !testClusters())
-      return true;
+      return false;
     if (!changed)
       break;
   }
-  return isOverfull();
+  return true;
+}
+
+/// A class on which a cluster cannot be is out for it.
+bool DestructiveTest::shaveAll() {
+  State saved;
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t task = 0; task < taskCount; ++task) {
+      if (cluster[task] != task || std::popcount(allowedOf[task]) < 2)
+        continue;
+      for (uint64_t classes = allowedOf[task]; classes != 0; classes &= classes - 1) {
+        const size_t at = size_t(std::countr_zero(classes));
+        saved = known;
+        allowedOf[task] = uint64_t{1} << at;
+        const bool stands = deduce();
+        known = saved;
+        if (stands)
+          continue;
+        if (!exclude(task, at) || !deduce())
+          return false;
+        again = true;
+        if (cluster[task] != task || std::popcount(allowedOf[task]) < 2)
+          break;
+      }
+    }
+  }
+  return true;
+}
+
+bool DestructiveTest::refutes(int64_t limitNs, bool shave) {
+  limit = limitNs;
+  reset();
+  if (std::find(allowedOf.begin(), allowedOf.end(), 0) != allowedOf.end())
+    return false; // there is no plan at all; not for this test to say
+  if (!deduce() || isOverfull())
+    return true;
+  return shave && (!shaveAll() || isOverfull());
 }
 
 } // namespace autopar::planning

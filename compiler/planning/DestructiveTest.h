@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "compiler/planning/BoundModel.h"
+#include "compiler/planning/EnergyTest.h"
 #include "compiler/planning/HeadsAndTails.h"
 #include "compiler/planning/OneMachine.h"
 #include "compiler/planning/WorkBounds.h"
@@ -35,11 +36,15 @@ public:
 
   /// Keeps references to `model` and `times`. `prices`: those at which intervals are looked at.
   DestructiveTest(const BoundModel &model, const HeadsAndTails &times, std::vector<Prices> prices);
+  DestructiveTest(const DestructiveTest &) = delete;
+  DestructiveTest &operator=(const DestructiveTest &) = delete;
 
-  /// True: every plan is longer than `limitNs`. False says nothing.
-  bool refutes(int64_t limitNs);
+  /// True: every plan is longer than `limitNs`. False says nothing. `shave`: also suppose each
+  /// cluster on each of its classes in turn, which shows more and takes about that many times as
+  /// long.
+  bool refutes(int64_t limitNs, bool shave);
   /// Work done so far, in arbitrary units of about a nanosecond.
-  uint64_t steps() const { return stepCount; }
+  uint64_t steps() const { return stepCount + energy.steps(); }
 
 private:
   using Word = uint64_t;
@@ -64,13 +69,12 @@ private:
   template <bool Forward> int64_t join(size_t task, size_t at);
   template <bool Forward> int64_t remoteTime(size_t edge, size_t other, size_t at) const;
   template <bool Forward> int64_t completion(const std::vector<Word> &set, size_t at);
-  bool excludeLate();
   bool linkEdges();
   bool testClusters();
   int64_t lengthOf(const Word *set, size_t at);
   bool isOverfull();
-  bool isOverfull(const Prices &prices);
-  void fillWindows(const Prices &prices);
+  bool deduce(); ///< All of the above but intervals, until nothing new follows; false: refuted.
+  bool shaveAll();
 
   const BoundModel &model;
   const HeadsAndTails &times;
@@ -84,10 +88,17 @@ private:
 
   int64_t limit = 0;
   bool changed = false;
-  std::vector<int64_t> head, tail; // [task][class]
-  std::vector<uint32_t> cluster;   // by task: its first task
-  std::vector<Word> members;       // [task][word]: of the cluster that begins with it
-  std::vector<uint64_t> allowedOf; // by cluster: set of classes
+  struct State {
+    std::vector<int64_t> head, tail; // [task][class]
+    std::vector<uint32_t> cluster;   // by task: the first task of its cluster
+    std::vector<Word> members;       // [task][word]: of the cluster that begins with it
+    std::vector<uint64_t> allowedOf; // by cluster: set of classes
+  };
+  State known;
+  std::vector<int64_t> &head = known.head, &tail = known.tail;
+  std::vector<uint32_t> &cluster = known.cluster;
+  std::vector<Word> &members = known.members;
+  std::vector<uint64_t> &allowedOf = known.allowedOf;
 
   struct Entry {
     uint32_t task;
@@ -97,13 +108,8 @@ private:
   std::vector<Entry> entries;
   std::vector<Word> set, base;
   OneMachine oneMachine;
+  EnergyTest energy;
 
-  struct Window { // of one task on one class
-    int64_t begin, end, duration;
-    double pricedRate; // priced work per time while it runs
-  };
-  std::vector<Window> windows;
-  std::vector<uint32_t> windowBegin; // by task
   uint64_t stepCount = 0;
 };
 
