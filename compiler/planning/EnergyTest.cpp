@@ -40,8 +40,8 @@ double EnergyTest::partOf(const Window &window, const Cut &cut) const {
                   end - window.end + window.duration});
     return inside > 0 ? cut.prices[window.at] * window.rate * double(inside) : 0;
   }
-  if (window.begin < begin || window.end > end)
-    return 0;
+  if (window.begin < begin || window.end > end || window.duration == 0)
+    return 0; // what has a duration and fits makes the interval longer than 0
   const double scaled =
       (sizeParts + 1) * window.rate * double(window.duration) / double(end - begin);
   const double whole = std::floor(scaled + 1e-9);

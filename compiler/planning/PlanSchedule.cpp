@@ -103,7 +103,7 @@ private:
       else
         cast<SyntheticTaskOp>(op).setPlacementAttr(attr);
     }
-    planning::LowerBound bound = planning::lowerBound(tasks.graph, machine);
+    planning::LowerBound bound = planning::lowerBound(tasks.graph, machine, {plan.makespanNs, static_cast<int>(effort)});
     SmallVector<int64_t> transfers;
     transfers.reserve(plan.transfers.size() * PlanAttr::numbersPerTransfer);
     for (const planning::PlannedTransfer &transfer : plan.transfers)

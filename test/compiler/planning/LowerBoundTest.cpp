@@ -59,7 +59,7 @@ TEST(LowerBound, LinkTrafficForcedByPinsIsSummedOverTheSharedEngine) {
 }
 
 TEST(LowerBound, NoPlanIsBelowIt) {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
     Random random(seed);
     Machine machine = randomMachine(random);
     TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 12)));
