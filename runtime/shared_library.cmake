@@ -1,6 +1,6 @@
 # libautopar.so: the whole runtime as one shared library, for autopar-run and for applications; and its installation.
-set(AUTOPAR_RUNTIME_PARTS autopar_base autopar_machine autopar_schedule autopar_io autopar_trace autopar_device
-    autopar_executor)
+set(AUTOPAR_RUNTIME_PARTS autopar_base autopar_machine autopar_schedule autopar_simulator autopar_io autopar_trace
+    autopar_device autopar_executor)
 
 # Every part whole, as objects: an application may call what the tools do not. The parts then stand on the link line for
 # the libraries that they need; --as-needed leaves out those of which nothing is used.
@@ -44,7 +44,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/autopar-config.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/autopar COMPONENT runtime)
 foreach(header autopar.h base/element_type.h base/ids.h executor/program.h io/compare.h io/npy.h io/tensor.h
     io/tensor_text.h machine/machine.h schedule/checker.h schedule/schedule.h schedule/schedule_file.h
-    trace/chrome_trace.h)
+    simulator/simulator.h trace/chrome_trace.h)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/autopar/runtime/${folder} COMPONENT runtime)
 endforeach()

@@ -21,14 +21,15 @@ forbid() {
 
 forbid runtime 'mlir/|llvm/|dialect/|compiler/|tools/' 'the runtime never includes MLIR, LLVM, dialect/, compiler/ or tools/'
 forbid dialect 'compiler/|runtime/|tools/' 'dialect/ holds words only'
-forbid compiler 'tools/|runtime/(executor|device|io|trace)/' 'compiler/ may include runtime/schedule, machine and base only'
-forbid runtime/base 'runtime/(machine|schedule|device|executor|io|trace)/' 'runtime/base stands alone'
-forbid runtime/machine 'runtime/(schedule|device|executor|io|trace)/' 'runtime/machine sees runtime/base only'
-forbid runtime/schedule 'runtime/(device|executor|io|trace)/' 'runtime/schedule sees base and machine only'
-forbid runtime/device 'runtime/(executor|io|trace)/' 'runtime/device sees base, machine and schedule only'
-forbid runtime/io 'runtime/(machine|schedule|device|executor|trace)/' 'runtime/io sees runtime/base only'
+forbid compiler 'tools/|runtime/(executor|device|io|trace|simulator)/' 'compiler/ may include runtime/schedule, machine and base only'
+forbid runtime/base 'runtime/(machine|schedule|simulator|device|executor|io|trace)/' 'runtime/base stands alone'
+forbid runtime/machine 'runtime/(schedule|simulator|device|executor|io|trace)/' 'runtime/machine sees runtime/base only'
+forbid runtime/schedule 'runtime/(simulator|device|executor|io|trace)/' 'runtime/schedule sees base and machine only'
+forbid runtime/simulator 'runtime/(device|executor|io|trace)/' 'runtime/simulator sees base, machine and schedule only'
+forbid runtime/device 'runtime/(simulator|executor|io|trace)/' 'runtime/device sees base, machine and schedule only'
+forbid runtime/io 'runtime/(machine|schedule|simulator|device|executor|trace)/' 'runtime/io sees runtime/base only'
 forbid tools/autopar-run 'mlir/|llvm/|dialect/|compiler/' 'autopar-run is built without MLIR and LLVM'
-forbid compiler/planning 'mlir/|llvm/|dialect/|runtime/(schedule|device|executor|io|trace)/' \
+forbid compiler/planning 'mlir/|llvm/|dialect/|runtime/(schedule|simulator|device|executor|io|trace)/' \
   'the planner is plain C++ over runtime/machine' --exclude=PlanSchedule*.cpp --exclude=Report*.cpp --exclude=Report*.h \
   --exclude=FunctionTasks* --exclude=PlanAttr*
 

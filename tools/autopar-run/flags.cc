@@ -57,6 +57,10 @@ void Declare(CLI::App* app, Flags* flags, LaterFlags* later, std::string* device
                   "Write measured task times, for autopar-opt --profile");
   app->add_flag("--dump", flags->dump, "Print the schedule as text and run nothing");
   app->add_flag(
+      absl::StrCat("--simulate{", kOwnMachine, "}"), flags->simulate,
+      "Run nothing: replay the schedule on a machine's description (the schedule's own, or "
+      "--simulate=MACHINE) and print one line: the makespan and the predicted one");
+  app->add_flag(
       "--describe-machine", flags->describe_machine,
       "Print this machine's measured machine file (JSON); with --machine, that machine's");
   app->add_option(
@@ -137,6 +141,19 @@ absl::Status CheckValues(const Flags& flags) {
   return absl::OkStatus();
 }
 
+// A replay runs nothing, so what a run needs or yields has no meaning.
+absl::Status CheckSimulate(const CLI::App& app) {
+  if (app.count("--simulate") == 0) return absl::OkStatus();
+  for (const char* flag :
+       {"--input", "--output", "--expected-output", "--device", "--repeat", "--warmup", "--trace",
+        "--profile", "--dump", "--delay-seed", "--poison", "--describe-machine"}) {
+    if (app.count(flag) == 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--simulate runs nothing; leave ", flag, " out, or --simulate"));
+  }
+  return absl::OkStatus();
+}
+
 // One line, without CLI11's newlines.
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -175,6 +192,7 @@ absl::StatusOr<ParsedFlags> ParseFlags(int argc, char** argv) {
       return ParsedFlags{{}, true, absl::StrCat(version.what(), "\n")};
     }
     parsed.flags.repeat_given = app.count("--repeat") > 0;
+    AUTOPAR_RETURN_IF_ERROR(CheckSimulate(app));
   } catch (const CLI::Error& error) {
     return absl::InvalidArgumentError(
         absl::StrCat(OneLine(error.what()), " (autopar-run --help lists all flags)"));

@@ -12,6 +12,9 @@
 
 namespace autopar {
 
+// --simulate without a machine: the schedule's own. No file can have this name.
+inline constexpr char kOwnMachine[] = ".";
+
 struct Flags {
   std::string program;   // a .sched file, or a .mlir file that is compiled first
   std::string machine;   // "": the default; for compiling and describing
@@ -24,6 +27,7 @@ struct Flags {
   int64_t repeat = 1, warmup = 0;
   std::string trace, profile;  // files to write
   bool dump = false;
+  std::string simulate;  // "": no; kOwnMachine, or a machine: replay on its description
   bool describe_machine = false;
   uint64_t delay_seed = 0;
   bool poison = false;

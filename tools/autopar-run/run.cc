@@ -11,6 +11,7 @@
 #include "tools/autopar-run/compile.h"
 #include "tools/autopar-run/describe_machine.h"
 #include "tools/autopar-run/measurements.h"
+#include "tools/autopar-run/simulate.h"
 #include "tools/autopar-run/values.h"
 
 namespace autopar {
@@ -113,6 +114,10 @@ absl::Status Run(const Flags& flags) {
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const ScheduleFile> file, ReadScheduleFile(path));
   compiled.reset();  // the file stays mapped
   if (flags.dump) return PrintText(DumpSchedule(file->schedule()));
+  if (!flags.simulate.empty()) {
+    AUTOPAR_ASSIGN_OR_RETURN(const std::string line, SimulationLine(file->schedule(), flags));
+    return PrintText(line);
+  }
   return RunSchedule(flags, std::move(file));
 }
 

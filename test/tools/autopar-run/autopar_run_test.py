@@ -327,6 +327,51 @@ class CommandLine(RunTest):
         self.assertNotRegex(libraries, "(?i)llvm|mlir")
 
 
+class Simulating(RunTest):
+    """The product is planned for 1000 ns on gpu0, of which 500 are the launch; then 16 bytes go to the host, which takes
+    2002 ns on virtual:1, though the file predicts 1000."""
+
+    def machine(self, **changes):
+        gpu = {"name": "gpu0", "kind": "virtual", "launch_ns": 500, "streams": 1}
+        link = {"from": "gpu0", "to": "cpu0", "bytes_per_s": 1000000000, "latency_ns": 4}
+        for key, value in changes.items():
+            (gpu if key in gpu else link)[key] = value
+        text = json.dumps({"devices": [gpu, {"name": "cpu0", "kind": "cpu"}], "links": [link]})
+        self.write("other.json", text.encode())
+        return "--simulate=other.json"
+
+    def test_the_schedules_own_machine(self):
+        line = "simulated_makespan_ns=3002 predicted_makespan_ns=2000\n"
+        self.assertEqual(self.ok("virtual_product.sched", "--simulate"), line)
+        self.assertEqual(self.ok("--simulate", "virtual_product.sched"), line)
+        self.assertEqual(self.ok("virtual_product.sched", "--simulate=virtual:1"), line)
+        self.assertEqual(self.ok("virtual_product.sched", "--simulate=virtual:2", "--function=main"), line)
+        self.assertEqual(self.ok("nothing.sched", "--simulate"), "simulated_makespan_ns=0 predicted_makespan_ns=0\n")
+
+    def test_another_machine(self):
+        self.assertEqual(self.ok("virtual_product.sched", self.machine()),
+                         "simulated_makespan_ns=1020 predicted_makespan_ns=2000\n")
+        self.assertEqual(self.ok("virtual_product.sched", self.machine(launch_ns=0, bytes_per_s=100000000)),
+                         "simulated_makespan_ns=664 predicted_makespan_ns=2000\n")
+
+    def test_a_machine_that_does_not_fit_is_refused(self):
+        self.assertEqual(self.error("virtual_product.sched", "--simulate=host"),
+                         "--simulate: the schedule uses the device 'gpu0', which the machine does not have; its devices "
+                         "are cpu0")
+        self.machine(name="gpu1")
+        self.assertIn("links[0].from", self.error("virtual_product.sched", "--simulate=other.json"))
+        self.assertIn("cannot open 'no.json'", self.error("virtual_product.sched", "--simulate=no.json"))
+
+    def test_flags_of_a_run_are_refused(self):
+        for flag in ["--input=2x3xf32", "--output=-", "--expected_output=(ignored)", "--device=gpu0=virtual:0",
+                     "--repeat=3", "--warmup=1", "--trace=t.json", "--profile=p.json", "--dump", "--poison",
+                     "--delay_seed=1"]:
+            name = flag.split("=")[0].replace("_", "-")
+            self.assertEqual(self.error("virtual_product.sched", "--simulate", flag),
+                             f"--simulate runs nothing; leave {name} out, or --simulate")
+        self.assertIn("--describe-machine", self.error("--simulate", "--describe-machine"))
+
+
 class Compiling(RunTest):
     """A .mlir program is compiled by the autopar-opt that lies beside autopar-run: here a script that plays it."""
 
