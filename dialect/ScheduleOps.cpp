@@ -51,6 +51,8 @@ ParseResult mlir::autopar::parseStream(OpAsmParser &parser, StreamAttr &stream) 
     direction = *parsed;
     if (direction == StreamDirection::to && parser.parseSymbolName(peer))
       return failure();
+    if (OptionalParseResult which = parser.parseOptionalInteger(ordinal); which.has_value() && failed(*which))
+      return failure();
   }
   if (parser.parseRSquare())
     return failure();
@@ -70,6 +72,8 @@ void mlir::autopar::printStream(OpAsmPrinter &printer, Operation *, StreamAttr s
     printer << ' ';
     printer.printSymbolName(stream.getPeer());
   }
+  if (stream.getDirection() != StreamDirection::compute && stream.getOrdinal() != 0)
+    printer << ' ' << stream.getOrdinal();
   printer << ']';
 }
 

@@ -15,11 +15,12 @@ def Autopar_StreamDirection : I32EnumAttr<"StreamDirection", "what a stream carr
 
 def Autopar_StreamAttr : AttrDef<Autopar_Dialect, "Stream"> {
   let mnemonic = "stream";
-  let summary = "A compute stream of a device, or the copy stream of one link";
+  let summary = "A compute stream of a device, or a copy stream of one link";
   let description = [{
     Ops print it short: `@gpu0[2]` is compute stream 2 of gpu0. Copy streams are named by the device that drives them:
     `@gpu0[in]` carries the link from the host device to gpu0, `@gpu0[out]` the link back, `@gpu0[to gpu1]` the link
-    from gpu0 to gpu1. `ordinal` is 0 for copy streams, `peer` is empty but for `to`.
+    from gpu0 to gpu1. A link whose transfers never queue may have several: `@gpu0[in 1]`, `@gpu0[to gpu1 1]`. `peer` is
+    empty but for `to`.
   }];
   let parameters = (ins StringRefParameter<"device name">:$device, EnumParameter<Autopar_StreamDirection>:$direction,
                         "int64_t":$ordinal, StringRefParameter<"other device's name">:$peer);

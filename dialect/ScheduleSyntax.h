@@ -11,7 +11,8 @@ namespace mlir::autopar {
 ParseResult parseDeviceName(OpAsmParser &parser, StringAttr &device);
 void printDeviceName(OpAsmPrinter &printer, Operation *op, StringAttr device);
 
-/// `@gpu0[0]`, `@gpu0[in]`, `@gpu0[out]`, `@gpu0[to @gpu1]`
+/// `@gpu0[0]`, `@gpu0[in]`, `@gpu0[out]`, `@gpu0[to @gpu1]`; of a copy stream that is not the first of its link the number
+/// as well: `@gpu0[in 1]`
 ParseResult parseStream(OpAsmParser &parser, StreamAttr &stream);
 void printStream(OpAsmPrinter &printer, Operation *op, StreamAttr stream);
 

@@ -112,7 +112,8 @@ def Autopar_SyntheticTaskOp : Op<Autopar_Dialect, "synthetic_task"> {
 def Autopar_TransferOp : Op<Autopar_Dialect, "transfer", [AllTypesMatch<["operand", "result"]>]> {
   let summary = "Copies a value from one device's memory to another's";
   let description = [{
-    The times are the plan's, in nanoseconds.
+    The times are the plan's, in nanoseconds. `stream` numbers the copy streams of the link: there are several only where
+    its transfers never queue.
 
     - (C1) `from` and `to` name two different devices;
     - (C2) it does not finish before it starts.
@@ -125,7 +126,8 @@ def Autopar_TransferOp : Op<Autopar_Dialect, "transfer", [AllTypesMatch<["operan
   let arguments = (ins Autopar_BytesTensor:$operand, StrAttr:$from, StrAttr:$to,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$start_ns,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$finish_ns,
-                       OptionalAttr<Autopar_BufferArrayAttr>:$buffers);
+                       OptionalAttr<Autopar_BufferArrayAttr>:$buffers,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$stream);
   let results = (outs Autopar_BytesTensor:$result);
   let assemblyFormat = [{
     $operand `from` $from `to` $to `at` $start_ns `to` $finish_ns attr-dict `:` type($result)

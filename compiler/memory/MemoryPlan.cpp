@@ -17,11 +17,10 @@ FunctionGraph mlir::autopar::buildFunctionGraph(const PlacedFunction &function) 
   for (uint32_t id = 0; id < function.commands.size(); ++id) {
     const PlacedFunction::Command &command = function.commands[id];
     bool isCopy = command.link.valid();
-    auto key = std::tuple(command.device.value, isCopy ? command.link.value : PlacedFunction::none - 1,
-                          isCopy ? 0 : command.stream);
+    auto key = std::tuple(command.device.value, isCopy ? command.link.value : PlacedFunction::none - 1, command.stream);
     auto [at, isNew] = streamIds.try_emplace(key, result.streams.size());
     if (isNew)
-      result.streams.push_back({command.device, command.link, isCopy ? 0 : command.stream});
+      result.streams.push_back({command.device, command.link, command.stream});
     graph.commands.push_back({at->second, !isCopy, command.startNs, command.finishNs});
     for (uint32_t operand : function.operands(id))
       if (uint32_t producer = function.values[operand].producer; producer != PlacedFunction::none)

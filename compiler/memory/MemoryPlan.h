@@ -10,7 +10,7 @@
 
 namespace mlir::autopar {
 
-/// A compute stream (device, ordinal), or the copy stream of a link.
+/// A compute stream (device, ordinal), or a copy stream of a link.
 struct StreamKey {
   ::autopar::DeviceId device; ///< That drives it.
   ::autopar::LinkId link;     ///< Invalid for a compute stream.

@@ -175,9 +175,8 @@ private:
       return failure();
     rt::Stream stream;
     stream.device = *device;
-    if (attr.getDirection() == StreamDirection::compute) {
-      stream.ordinal = attr.getOrdinal();
-    } else {
+    stream.ordinal = attr.getOrdinal();
+    if (attr.getDirection() != StreamDirection::compute) {
       rt::DeviceId host = machine.HostDevice(), from = *device, to = *device;
       if (attr.getDirection() == StreamDirection::in)
         from = host;

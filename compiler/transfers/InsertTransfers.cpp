@@ -67,6 +67,8 @@ public:
     }
     if (std::optional<PlanAttr> planned = getPlan(func))
       adoptTimes(demand, *planned, plan);
+    assignCopyStreams(plan.transfers, *machine,
+                      mostCopyStreams(function->commands.size() + plan.transfers.size(), *machine));
     apply(*function, *machine, demand, plan, uses);
 
     FailureOr<PlacedFunction> rewritten = readPlacedFunction(func, *machine);
@@ -170,7 +172,7 @@ private:
           builder.getStringAttr(machine.devices[transfer.from.index()].name),
           builder.getStringAttr(machine.devices[transfer.to.index()].name),
           builder.getI64IntegerAttr(transfer.startNs), builder.getI64IntegerAttr(transfer.finishNs),
-          /*buffers=*/ArrayAttr());
+          /*buffers=*/ArrayAttr(), builder.getI64IntegerAttr(transfer.stream));
       copies[id] = op.getResult();
       previous = op;
       previousValue = transfer.value;

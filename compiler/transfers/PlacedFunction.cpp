@@ -180,6 +180,7 @@ private:
     if (!command.link.valid())
       return op.emitOpError() << "has no link from '" << op.getFrom() << "' to '" << op.getTo() << "'";
     command.device = *from == machine.HostDevice() ? *to : *from;
+    command.stream = op.getStream();
     command.startNs = static_cast<int64_t>(op.getStartNs());
     command.finishNs = static_cast<int64_t>(op.getFinishNs());
     return addCommand(command, *to);

@@ -22,7 +22,7 @@ struct PlacedFunction {
     Operation *op = nullptr;
     ::autopar::DeviceId device; ///< That runs the task; that drives the transfer.
     ::autopar::LinkId link;     ///< Of a transfer; otherwise invalid.
-    uint32_t stream = 0;        ///< Compute stream of a task.
+    uint32_t stream = 0;        ///< Number among the device's compute streams, or the link's copy streams.
     int64_t startNs = 0, finishNs = 0;
   };
 

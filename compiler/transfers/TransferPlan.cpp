@@ -1,7 +1,9 @@
 #include "compiler/transfers/TransferPlan.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <queue>
 #include <tuple>
 
 using namespace mlir::autopar;
@@ -21,6 +23,8 @@ public:
 
   PlannedTransfer book(uint32_t value, uint64_t bytes, LinkId id, int64_t readyNs) {
     const Link &link = machine.links[id.index()];
+    if (bytes == 0)
+      return {value, link.from, link.to, id, readyNs, readyNs};
     int64_t startNs = readyNs;
     for (uint32_t engine : link.engines)
       startNs = std::max(startNs, engineFreeNs[engine]);
@@ -106,4 +110,39 @@ TransferPlan mlir::autopar::planTransfers(const TransferDemand &demand, const Ma
   std::stable_sort(plan.transfers.begin(), plan.transfers.end(),
                    [](const PlannedTransfer &a, const PlannedTransfer &b) { return a.value < b.value; });
   return plan;
+}
+
+uint32_t mlir::autopar::mostCopyStreams(size_t commands, const Machine &machine) {
+  constexpr size_t mostOfALink = 64, mostInAll = 2048, mostClocks = size_t{1} << 24;
+  size_t inAll = std::min(mostInAll, mostClocks / std::max<size_t>(commands, 1));
+  return std::clamp<size_t>(inAll / std::max<size_t>(machine.links.size(), 1), 1, mostOfALink);
+}
+
+void mlir::autopar::assignCopyStreams(std::vector<PlannedTransfer> &transfers, const Machine &machine,
+                                      uint32_t mostStreams) {
+  std::vector<uint32_t> order(transfers.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto byStart = [&](uint32_t i) {
+    const PlannedTransfer &transfer = transfers[i];
+    return std::tuple(transfer.link, transfer.startNs, transfer.finishNs, i);
+  };
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return byStart(a) < byStart(b); });
+  using Stream = std::pair<int64_t, uint32_t>; // when it is free, number
+  std::priority_queue<Stream, std::vector<Stream>, std::greater<>> streams;
+  LinkId current;
+  for (uint32_t id : order) {
+    PlannedTransfer &transfer = transfers[id];
+    if (!machine.links[transfer.link.index()].engines.empty())
+      continue;
+    if (transfer.link != current) {
+      current = transfer.link;
+      streams = {};
+    }
+    transfer.stream = static_cast<uint32_t>(streams.size());
+    if (!streams.empty() && (streams.top().first <= transfer.startNs || streams.size() >= mostStreams)) {
+      transfer.stream = streams.top().second;
+      streams.pop();
+    }
+    streams.emplace(transfer.finishNs, transfer.stream);
+  }
 }

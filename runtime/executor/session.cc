@@ -23,11 +23,10 @@ namespace {
 // it takes no stream's core meanwhile.
 constexpr int kCallerSpins = 1000;
 
-using StreamKey = std::tuple<DeviceId, StreamKind, uint32_t>;
+using StreamKey = std::tuple<DeviceId, LinkId, uint32_t>;
 
 StreamKey KeyOf(const Stream& stream) {
-  return {stream.device, stream.kind,
-          stream.kind == StreamKind::kCopy ? stream.link.value : stream.ordinal};
+  return {stream.device, stream.kind == StreamKind::kCopy ? stream.link : LinkId(), stream.ordinal};
 }
 
 // A byte range of the caller's, for finding overlaps.

@@ -64,12 +64,13 @@ std::string DescribeStream(const Schedule& schedule, const Function& function, S
     return absl::StrCat(device, "[link?", stream.link.value, "]");
   const Link& link = machine.links[stream.link.index()];
   const DeviceId host = machine.HostDevice();
-  if (link.to == stream.device && link.from == host) return absl::StrCat(device, "[in]");
-  if (link.from == stream.device && link.to == host) return absl::StrCat(device, "[out]");
+  const std::string number = stream.ordinal == 0 ? "]" : absl::StrCat(" ", stream.ordinal, "]");
+  if (link.to == stream.device && link.from == host) return absl::StrCat(device, "[in", number);
+  if (link.from == stream.device && link.to == host) return absl::StrCat(device, "[out", number);
   if (link.from == stream.device) {
-    return absl::StrCat(device, "[to ", DescribeDevice(schedule, link.to).substr(1), "]");
+    return absl::StrCat(device, "[to ", DescribeDevice(schedule, link.to).substr(1), number);
   }
-  return absl::StrCat(device, "[from ", DescribeDevice(schedule, link.from).substr(1), "]");
+  return absl::StrCat(device, "[from ", DescribeDevice(schedule, link.from).substr(1), number);
 }
 
 std::string DescribeSpace(const Schedule& schedule, const Function& function, SpaceId id) {

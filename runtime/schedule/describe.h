@@ -26,7 +26,7 @@ std::string Symbol(const std::string& name);
 std::string DescribeDevice(const Schedule& schedule, DeviceId device);
 // "@gpu0[0]" for a compute stream; copy streams by the direction seen from their device:
 // "@gpu0[in]" (from the host),
-// "@gpu0[out]" (to the host), "@gpu0[to gpu1]".
+// "@gpu0[out]" (to the host), "@gpu0[to gpu1]"; after the first of a link "@gpu0[in 1]".
 std::string DescribeStream(const Schedule& schedule, const Function& function, StreamId stream);
 // What bytes of a space are called: "@gpu0" (arena), "arg0", "result1", "const", "state0".
 std::string DescribeSpace(const Schedule& schedule, const Function& function, SpaceId space);

@@ -109,8 +109,9 @@ struct Kernel {
 
 enum class StreamKind : uint8_t { kCompute = 0, kCopy = 1 };
 
-// compute: number `ordinal` of its device. copy: the stream of one link; `device` is the device that drives it (the one
-// that is not the host device; the source, between two such devices).
+// compute: number `ordinal` of its device. copy: number `ordinal` of one link (more than one only help where its
+// transfers never queue); `device` is the device that drives it (the one that is not the host device; the source, between
+// two such devices).
 struct Stream {
   DeviceId device;
   StreamKind kind = StreamKind::kCompute;

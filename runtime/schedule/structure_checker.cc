@@ -150,7 +150,7 @@ absl::Status FunctionStructure::CheckStreams() const {
   }
   const Machine& machine = schedule_.machine;
   absl::flat_hash_set<std::pair<uint32_t, uint32_t>> compute_streams;
-  absl::flat_hash_set<uint32_t> links;
+  absl::flat_hash_set<std::pair<uint32_t, uint32_t>> copy_streams;
   for (size_t i = 0; i < function_.streams.size(); ++i) {
     const Stream& stream = function_.streams[i];
     if (stream.kind > StreamKind::kCopy)
@@ -181,7 +181,8 @@ absl::Status FunctionStructure::CheckStreams() const {
                   DeviceName(link.to), " and is driven by ", DeviceName(stream.device), ", not ",
                   DeviceName(driver));
     }
-    if (!links.insert(stream.link.value).second) return Fail("stream ", name, " stands twice");
+    if (!copy_streams.insert({stream.link.value, stream.ordinal}).second)
+      return Fail("stream ", name, " stands twice");
   }
   return absl::OkStatus();
 }

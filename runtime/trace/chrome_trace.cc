@@ -105,7 +105,8 @@ class TraceWriter {
     if (stream.link.index() >= schedule_.machine.links.size())
       return absl::StrCat("copy ", stream.ordinal);
     const Link& link = schedule_.machine.links[stream.link.index()];
-    return absl::StrCat("copy ", DeviceName(link.from), " to ", DeviceName(link.to));
+    return absl::StrCat("copy ", DeviceName(link.from), " to ", DeviceName(link.to),
+                        stream.ordinal == 0 ? "" : absl::StrCat(" ", stream.ordinal));
   }
 
   void NameRows() {

@@ -68,7 +68,7 @@ bool IsLong(const HostKernel& kernel, absl::Span<const Region> regions) {
 }  // namespace
 
 HostSession::Key HostSession::StreamKey(const Stream& stream) {
-  return {stream.kind, stream.kind == StreamKind::kCopy ? stream.link.value : stream.ordinal};
+  return {stream.kind == StreamKind::kCopy ? stream.link : LinkId(), stream.ordinal};
 }
 
 HostSession::HostSession(const HostDevice& device, const DeviceSessionOptions& options)

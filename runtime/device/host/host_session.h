@@ -29,8 +29,8 @@ class HostSession : public DeviceSession {
 
  private:
   HostSession(const HostDevice& device, const DeviceSessionOptions& options);
-  // Compute streams by ordinal, copy streams by link.
-  using Key = std::pair<StreamKind, uint32_t>;
+  // The link of a copy stream, and the number.
+  using Key = std::pair<LinkId, uint32_t>;
   static Key StreamKey(const Stream& stream);
   void AddThread(StreamThreadOptions options);
   bool SharesTiles(const HostKernel& kernel, const Stream& stream) const;

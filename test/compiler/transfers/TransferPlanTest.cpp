@@ -55,6 +55,52 @@ TEST(TransferPlan, TransfersOfOneEngineQueueInOrderOfReadiness) {
   EXPECT_EQ(plan.transfers[0].startNs, 110);
 }
 
+TEST(TransferPlan, AnEmptyValueTakesNoTimeAndNoEngine) {
+  TransferDemand demand{{{DeviceId(1), 100, 10}, {DeviceId(1), 0, 10}}, {{0, DeviceId(0), 1000}, {1, DeviceId(0), 1000}}};
+  Machine machine = machineWithoutPeerLinks();
+  machine.links[1].latency_ns = 7;
+  TransferPlan plan = planTransfers(demand, machine);
+  ASSERT_EQ(plan.transfers.size(), 2u);
+  EXPECT_EQ(plan.transfers[0].finishNs, 117);
+  EXPECT_EQ(plan.transfers[1].startNs, 10);
+  EXPECT_EQ(plan.transfers[1].finishNs, 10);
+}
+
+/// Streams of transfers over one link at these times.
+std::vector<uint32_t> streamsOf(const std::vector<std::pair<int64_t, int64_t>> &times, bool hasEngine,
+                                uint32_t mostStreams) {
+  Machine machine = machineWithoutPeerLinks();
+  if (!hasEngine)
+    machine.links[0].engines.clear();
+  std::vector<PlannedTransfer> transfers;
+  for (auto [startNs, finishNs] : times)
+    transfers.push_back({0, DeviceId(0), DeviceId(1), LinkId(0), startNs, finishNs});
+  assignCopyStreams(transfers, machine, mostStreams);
+  std::vector<uint32_t> streams;
+  for (const PlannedTransfer &transfer : transfers)
+    streams.push_back(transfer.stream);
+  return streams;
+}
+
+TEST(TransferPlan, OverlappingTransfersOfALinkWithoutEnginesGoOnDifferentStreams) {
+  using Streams = std::vector<uint32_t>;
+  EXPECT_EQ(streamsOf({{20, 30}, {0, 10}, {10, 20}}, false, 9), (Streams{0, 0, 0})) << "one after the other";
+  EXPECT_EQ(streamsOf({{0, 100}, {0, 10}, {5, 20}, {15, 30}}, false, 9), (Streams{1, 0, 2, 0}));
+  EXPECT_EQ(streamsOf({{0, 100}, {0, 10}, {5, 20}, {15, 30}}, false, 2), (Streams{1, 0, 0, 0}))
+      << "the third waits for the stream that is free first";
+  EXPECT_EQ(streamsOf({{0, 100}, {0, 10}, {5, 20}}, true, 9), (Streams{0, 0, 0})) << "it queues for the engine";
+}
+
+TEST(TransferPlan, FunctionsOfManyCommandsHaveFewerCopyStreams) {
+  Machine machine = machineWithoutPeerLinks(); // four links
+  EXPECT_EQ(mostCopyStreams(0, machine), 64u);
+  EXPECT_EQ(mostCopyStreams(10'000, machine), 64u);
+  EXPECT_EQ(mostCopyStreams(100'000, machine), 41u);
+  EXPECT_EQ(mostCopyStreams(100'000'000, machine), 1u);
+  machine.links.resize(16 * 15);
+  EXPECT_EQ(mostCopyStreams(10, machine), 8u);
+}
+
 TEST(TransferPlan, NoWayIsReported) {
   Machine machine = machineWithoutPeerLinks();
   machine.links.pop_back(); // gpu1 to cpu0

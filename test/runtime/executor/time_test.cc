@@ -91,6 +91,48 @@ TEST(Time, CopiesOnTwoEnginesOverlapAndOnOneQueue) {
   EXPECT_LE(BestNs(shared, 80 * kMs, 90 * kMs), 100 * kMs);
 }
 
+// Copies the argument to gpu0 twice, and one of them back.
+ScheduleBuilder TwoCopies(bool two_streams) {
+  Machine machine = SlowLinks(1, false);
+  for (Link& link : machine.links) link.engines.clear();
+  ScheduleBuilder builder(machine);
+  SpaceId argument = builder.Argument(Bytes(kBytes));
+  SpaceId result = builder.Result(Bytes(1));
+  SpaceId arena = builder.Arena(kGpu0, 2 * kBytes);
+  StreamId first = builder.CopyStream(kCpu, kGpu0), second = first;
+  if (two_streams) {
+    second = builder.CopyStream(kCpu, kGpu0);
+    builder.function().streams.back().ordinal = 1;
+  }
+  builder.Copy(first, builder.Whole(argument), builder.Piece(arena, 0, kBytes));
+  builder.Copy(second, builder.Whole(argument), builder.Piece(arena, kBytes, kBytes));
+  EventId event = builder.Record(second);
+  StreamId out = builder.CopyStream(kGpu0, kCpu);
+  builder.Wait(out, event);
+  builder.Copy(out, builder.Piece(arena, kBytes, 1), builder.Whole(result));
+  return builder;
+}
+
+TEST(Time, CopiesOfALinkWithoutEnginesOverlapOnTwoStreams) {
+  ScheduleBuilder two = TwoCopies(true), one = TwoCopies(false);
+  EXPECT_LE(BestNs(two, 20 * kMs, 25 * kMs), 30 * kMs);
+  EXPECT_LE(BestNs(one, 40 * kMs, 45 * kMs), 50 * kMs);
+}
+
+// A transfer of nothing neither takes the link's latency nor queues for its engine.
+TEST(Time, EmptyCopiesTakeNoTime) {
+  Machine machine = SlowLinks(1, true);
+  for (Link& link : machine.links) link.latency_ns = 30 * kMs;
+  ScheduleBuilder builder(machine);
+  SpaceId argument = builder.Argument(Bytes(kBytes));
+  SpaceId result = builder.Result(Bytes(0));
+  SpaceId arena = builder.Arena(kGpu0, 0);
+  builder.Copy(builder.CopyStream(kCpu, kGpu0), builder.Piece(argument, 0, 0),
+               builder.Piece(arena, 0, 0));
+  builder.Copy(builder.CopyStream(kGpu0, kCpu), builder.Piece(arena, 0, 0), builder.Whole(result));
+  EXPECT_LE(BestNs(builder, 0, 5 * kMs), 10 * kMs);
+}
+
 ScheduleBuilder SyntheticPair(bool spin, bool same_stream, int64_t duration_ns) {
   ScheduleBuilder builder(TestMachine(0));
   SpaceId argument = builder.Argument(Bytes(kBytes));

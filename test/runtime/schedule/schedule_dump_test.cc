@@ -74,6 +74,17 @@ TEST(DumpSchedule, NamesAreEscaped) {
   EXPECT_TRUE(absl::StrContains(text, "label 'two\\nlines'\n")) << text;
 }
 
+TEST(DumpSchedule, FurtherCopyStreamsOfALinkAreNumbered) {
+  Schedule schedule = SampleSchedule();
+  for (Stream& stream : schedule.functions[0].streams) {
+    if (stream.kind == StreamKind::kCopy) stream.ordinal = 3;
+  }
+  const std::string text = DumpSchedule(schedule);
+  EXPECT_TRUE(absl::StrContains(text, "copy on @gpu0[in 3] ")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "copy on @gpu1[out 3] ")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "copy on @gpu0[to gpu1 3] ")) << text;
+}
+
 // The dump is for looking at what went wrong, so it takes what the checker refuses.
 TEST(DumpSchedule, BrokenScheduleIsPrinted) {
   Schedule schedule = SampleSchedule();

@@ -150,7 +150,16 @@ TEST(ScheduleChecker, StreamsAreChecked) {
   EXPECT_REFUSED("link 4294967295 of 6", f.streams[4].link = LinkId());
   EXPECT_REFUSED("driven by @cpu0, not @gpu0", f.streams[4].device = ScheduleBuilder::kCpu);
   EXPECT_REFUSED("@gpu0[in] stands twice", f.streams.push_back(f.streams[4]));
+  EXPECT_REFUSED("@gpu0[in 7] stands twice", f.streams[4].ordinal = 7; f.streams.push_back(f.streams[4]));
   EXPECT_REFUSED("5007 streams; the most is 4096", f.streams.resize(5007));
+}
+
+TEST(ScheduleChecker, ALinkMayHaveSeveralCopyStreams) {
+  Schedule schedule = SampleSchedule();
+  Function& f = schedule.functions[0];
+  f.streams.push_back(f.streams[4]);
+  f.streams.back().ordinal = 1;
+  EXPECT_TRUE(CheckSchedule(schedule, schedule.constants.size()).ok());
 }
 
 TEST(ScheduleChecker, RegionsOutOfBoundsAreRefused) {
