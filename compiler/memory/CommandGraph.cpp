@@ -54,20 +54,23 @@ IssueOrder mlir::autopar::computeIssueOrder(const CommandGraph &graph) {
   for (uint32_t target : successors.to)
     ++missing[target];
 
-  using Entry = std::pair<int64_t, uint32_t>; // start, command
+  using Entry = std::tuple<int64_t, int64_t, uint32_t>; // start, finish, command
+  auto entry = [&](uint32_t id) {
+    return Entry(graph.commands[id].startNs, graph.commands[id].finishNs, id);
+  };
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   for (uint32_t id = 0; id < graph.commands.size(); ++id)
     if (missing[id] == 0)
-      ready.emplace(graph.commands[id].startNs, id);
+      ready.push(entry(id));
   IssueOrder result;
   result.order.reserve(graph.commands.size());
   while (!ready.empty()) {
-    uint32_t id = ready.top().second;
+    uint32_t id = std::get<2>(ready.top());
     ready.pop();
     result.order.push_back(id);
     for (uint32_t i = successors.begin[id]; i < successors.begin[id + 1]; ++i)
       if (--missing[successors.to[i]] == 0)
-        ready.emplace(graph.commands[successors.to[i]].startNs, successors.to[i]);
+        ready.push(entry(successors.to[i]));
   }
   if (result.order.size() == graph.commands.size())
     return result;

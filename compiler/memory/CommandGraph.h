@@ -26,8 +26,8 @@ struct CommandGraph {
   std::vector<Edge> edges;
 };
 
-/// The order of issue: a topological order of the edges in which commands that could be next go by start, then number;
-/// in-order commands of a stream go by start, then number, whatever their inputs. Nothing if the edges and the streams'
+/// The order of issue: a topological order of the edges in which commands that could be next go by start, then finish (so
+/// that what takes no time comes first), then number; in-order commands of a stream go in that order whatever their inputs. Nothing if the edges and the streams'
 /// orders form a cycle; the result then names a command on it. n log n.
 struct IssueOrder {
   std::vector<uint32_t> order; ///< Commands; complete only if there is no cycle.

@@ -19,20 +19,28 @@ std::optional<PlanAttr> mlir::autopar::getPlan(func::FuncOp func) {
   if (!makespan || !bound || !serial || !binding || !planner || !transfers ||
       transfers.size() % PlanAttr::numbersPerTransfer != 0)
     return std::nullopt;
-  return PlanAttr{makespan.getInt(),  bound.getInt(),     serial.getInt(),
-                  binding.getValue(), planner.getValue(), transfers.asArrayRef()};
+  auto maxStreams = dictionary.getAs<IntegerAttr>("max_streams");
+  return PlanAttr{makespan.getInt(),
+                  bound.getInt(),
+                  serial.getInt(),
+                  binding.getValue(),
+                  planner.getValue(),
+                  transfers.asArrayRef(),
+                  maxStreams ? static_cast<uint32_t>(maxStreams.getInt()) : 0};
 }
 
 void mlir::autopar::setPlan(func::FuncOp func, const PlanAttr &plan) {
   Builder builder(func.getContext());
-  func->setAttr(
-      AutoparDialect::getPlanAttrName(),
-      builder.getDictionaryAttr({
-          builder.getNamedAttr("makespan_ns", builder.getI64IntegerAttr(plan.makespanNs)),
-          builder.getNamedAttr("lower_bound_ns", builder.getI64IntegerAttr(plan.lowerBoundNs)),
-          builder.getNamedAttr("serial_ns", builder.getI64IntegerAttr(plan.serialNs)),
-          builder.getNamedAttr("binding_bound", builder.getStringAttr(plan.bindingBound)),
-          builder.getNamedAttr("planner", builder.getStringAttr(plan.planner)),
-          builder.getNamedAttr("transfers", builder.getDenseI64ArrayAttr(plan.transfers)),
-      }));
+  SmallVector<NamedAttribute> entries = {
+      builder.getNamedAttr("makespan_ns", builder.getI64IntegerAttr(plan.makespanNs)),
+      builder.getNamedAttr("lower_bound_ns", builder.getI64IntegerAttr(plan.lowerBoundNs)),
+      builder.getNamedAttr("serial_ns", builder.getI64IntegerAttr(plan.serialNs)),
+      builder.getNamedAttr("binding_bound", builder.getStringAttr(plan.bindingBound)),
+      builder.getNamedAttr("planner", builder.getStringAttr(plan.planner)),
+      builder.getNamedAttr("transfers", builder.getDenseI64ArrayAttr(plan.transfers)),
+  };
+  if (plan.maxStreams != 0)
+    entries.push_back(
+        builder.getNamedAttr("max_streams", builder.getI64IntegerAttr(plan.maxStreams)));
+  func->setAttr(AutoparDialect::getPlanAttrName(), builder.getDictionaryAttr(entries));
 }

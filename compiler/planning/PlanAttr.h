@@ -1,7 +1,7 @@
 // What a function's plan says beside the placements of its tasks: the attribute `autopar.plan` of
 // func.func, so that a printed module can be resumed and reported on. A dictionary of makespan_ns,
-// lower_bound_ns, serial_ns (i64), binding_bound, planner (strings) and transfers (array<i64>, five
-// numbers each).
+// lower_bound_ns, serial_ns (i64), binding_bound, planner (strings), transfers (array<i64>, five
+// numbers each) and, if it was limited, max_streams (i64).
 #ifndef AUTOPAR_COMPILER_PLANNING_PLANATTR_H
 #define AUTOPAR_COMPILER_PLANNING_PLANATTR_H
 
@@ -20,6 +20,7 @@ struct PlanAttr {
   /// order), number of the device it comes from, of the device it goes to, start and finish in
   /// nanoseconds.
   ArrayRef<int64_t> transfers;
+  uint32_t maxStreams = 0; ///< Most compute streams of a device; 0: as many as the machine says.
   static constexpr size_t numbersPerTransfer = 5;
 };
 

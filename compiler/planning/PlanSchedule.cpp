@@ -9,6 +9,7 @@
 #include "compiler/planning/PlanAttr.h"
 #include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
+#include "compiler/planning/TightenPlan.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::autopar {
@@ -52,6 +53,8 @@ public:
       func.emitError(std::string(plan.status().message()));
       return signalPassFailure();
     }
+    // What is written must be the times at which the schedule will run.
+    planning::tightenPlan(tasks->graph, planning::MachineModel(*machine, maxStreams), *plan);
     // Checked before anything is written, by code that shares nothing with the planners.
     if (absl::Status valid = planning::validatePlan(tasks->graph, *machine, *plan, maxStreams);
         !valid.ok()) {
@@ -109,7 +112,8 @@ private:
     for (const planning::PlannedTransfer &transfer : plan.transfers)
       transfers.append({transfer.value.value, transfer.from.value, transfer.to.value,
                         transfer.startNs, transfer.finishNs});
-    setPlan(func, {plan.makespanNs, bound.ns, plan.serialNs, bound.name, plan.planner, transfers});
+    setPlan(func, {plan.makespanNs, bound.ns, plan.serialNs, bound.name, plan.planner, transfers,
+                   maxStreams});
   }
 };
 

@@ -8,7 +8,7 @@ using namespace mlir::autopar;
 
 namespace {
 
-constexpr uint32_t fullCapacity = 1 << 24; // units of a share
+constexpr uint32_t fullCapacity = ::autopar::planning::kFullOccupancy;
 constexpr uint32_t smallestShare = fullCapacity / 4096;
 constexpr uint32_t nobody = ~0u;
 
@@ -53,8 +53,7 @@ std::vector<OrderEdge> mlir::autopar::orderByCapacity(const CommandGraph &graph,
   std::vector<std::pair<int64_t, uint32_t>> lastOfStream(graph.streamCount, {0, nobody});
   for (const CapacityUse &use : uses) {
     const CommandGraph::Command &command = graph.commands[use.command];
-    uint32_t units = static_cast<uint32_t>(std::clamp(use.share, 0.0, 1.0) * fullCapacity);
-    units = std::max(units, smallestShare);
+    uint32_t units = std::clamp(use.share, smallestShare, fullCapacity);
     // What the stream's last task held is free of charge: it comes before in any case.
     uint32_t taken = holders[use.device].take(
         units, command.startNs, lastOfStream[command.stream],

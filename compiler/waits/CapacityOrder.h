@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "compiler/planning/TaskGraph.h"
 #include "compiler/waits/WaitPlan.h"
 
 namespace mlir::autopar {
@@ -17,7 +18,8 @@ namespace mlir::autopar {
 struct CapacityUse {
   uint32_t command = 0;
   uint32_t device = 0;
-  double share = 1; ///< Of the device, in (0, 1]; below 1/4096 it counts as that.
+  /// Of planning::kFullOccupancy; below 1/4096 of it it counts as that.
+  uint32_t share = ::autopar::planning::kFullOccupancy;
 };
 
 /// Edges with reason capacity, `uses` in issue order. A task that overlaps others beyond the capacity already in the plan

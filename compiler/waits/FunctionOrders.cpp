@@ -4,12 +4,17 @@
 #include <numeric>
 
 #include "compiler/memory/OnlinePacking.h"
+#include "compiler/planning/FunctionTasks.h"
+#include "compiler/planning/MachineModel.h"
+#include "compiler/planning/PlanAttr.h"
 #include "compiler/waits/CapacityOrder.h"
 
 using namespace mlir;
 using namespace mlir::autopar;
 using ::autopar::DeviceId;
 using ::autopar::Machine;
+using ::autopar::planning::kFullOccupancy;
+using ::autopar::planning::TaskId;
 
 ArrayAttr mlir::autopar::getBuffers(Operation *op) {
   if (auto task = dyn_cast<TaskOp>(op))
@@ -36,10 +41,10 @@ StreamAttr mlir::autopar::getStreamAttr(MLIRContext *context, const StreamKey &s
   const ::autopar::Link &link = machine.links[stream.link.index()];
   DeviceId host = machine.HostDevice();
   if (link.from == host)
-    return StreamAttr::get(context, device, StreamDirection::in, 0, "");
+    return StreamAttr::get(context, device, StreamDirection::in, stream.ordinal, "");
   if (link.to == host)
-    return StreamAttr::get(context, device, StreamDirection::out, 0, "");
-  return StreamAttr::get(context, device, StreamDirection::to, 0, machine.devices[link.to.index()].name);
+    return StreamAttr::get(context, device, StreamDirection::out, stream.ordinal, "");
+  return StreamAttr::get(context, device, StreamDirection::to, stream.ordinal, machine.devices[link.to.index()].name);
 }
 
 namespace {
@@ -66,9 +71,8 @@ public:
         if (value.producer != PlacedFunction::none)
           edges.push_back({value.producer, id, isToken ? OrderReason::token : OrderReason::data});
       }
-    if (failed(readBuffers()) || failed(addReuse()))
+    if (failed(readBuffers()) || failed(addReuse()) || failed(addCapacity()))
       return failure();
-    addCapacity();
     return std::move(edges);
   }
 
@@ -150,22 +154,42 @@ private:
     return success();
   }
 
-  void addCapacity() {
+  LogicalResult addCapacity() {
+    // A plan and its order must agree on what fits, so the shares of a planned program are the planner's own: no task takes
+    // less of a device than one stream of it. A program that was placed by hand says its shares itself.
+    std::optional<PlanAttr> plan = getPlan(function.func);
+    std::optional<FunctionTasks> tasks;
+    DenseMap<Operation *, uint32_t> taskIds;
+    ::autopar::planning::MachineModel model(machine, plan ? plan->maxStreams : 0);
+    if (plan) {
+      FailureOr<FunctionTasks> read = readFunctionTasks(function.func, machine);
+      if (failed(read))
+        return failure();
+      tasks = std::move(*read);
+      for (auto [id, op] : llvm::enumerate(tasks->tasks))
+        taskIds[op] = id;
+    }
     std::vector<CapacityUse> uses;
     for (uint32_t id : order) {
       const PlacedFunction::Command &command = function.commands[id];
       if (command.link.valid())
         continue;
-      DictionaryAttr shares;
-      if (auto task = dyn_cast<TaskOp>(command.op))
-        shares = task.getOccupancyAttr();
-      else
-        shares = cast<SyntheticTaskOp>(command.op).getOccupancyAttr();
-      uint32_t device = command.device.index();
-      uses.push_back({id, device, lookUpForDevice(shares, machine.devices[device]).value_or(1.0)});
+      CapacityUse &use = uses.emplace_back(id, command.device.index());
+      if (tasks)
+        use.share = std::max(kFullOccupancy / model.streams(command.device),
+                             tasks->graph.occupancy(TaskId(taskIds.at(command.op)), command.device));
+      else if (std::optional<double> share = lookUpForDevice(occupancyOf(command.op), machine.devices[use.device]))
+        use.share = static_cast<uint32_t>(std::clamp(*share, 0.0, 1.0) * kFullOccupancy);
     }
     std::vector<OrderEdge> capacity = orderByCapacity(graph, uses, machine.devices.size());
     edges.insert(edges.end(), capacity.begin(), capacity.end());
+    return success();
+  }
+
+  static DictionaryAttr occupancyOf(Operation *op) {
+    if (auto task = dyn_cast<TaskOp>(op))
+      return task.getOccupancyAttr();
+    return cast<SyntheticTaskOp>(op).getOccupancyAttr();
   }
 
   const PlacedFunction &function;

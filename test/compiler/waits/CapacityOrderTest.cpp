@@ -8,9 +8,11 @@
 namespace mlir::autopar {
 namespace {
 
+constexpr uint32_t full = ::autopar::planning::kFullOccupancy;
+
 TEST(CapacityOrder, FullTasksOnTwoStreamsFollowEachOther) {
   CommandGraph graph{2, {{0, true, 0, 10}, {1, true, 10, 20}}, {}};
-  std::vector<OrderEdge> edges = orderByCapacity(graph, {{0, 0, 1.0}, {1, 0, 1.0}}, 1);
+  std::vector<OrderEdge> edges = orderByCapacity(graph, {{0, 0, full}, {1, 0, full}}, 1);
   ASSERT_EQ(edges.size(), 1u);
   EXPECT_EQ(edges[0].before, 0u);
   EXPECT_EQ(edges[0].after, 1u);
@@ -19,12 +21,12 @@ TEST(CapacityOrder, FullTasksOnTwoStreamsFollowEachOther) {
 
 TEST(CapacityOrder, HalvesRunSideBySide) {
   CommandGraph graph{2, {{0, true, 0, 10}, {1, true, 0, 10}}, {}};
-  EXPECT_TRUE(orderByCapacity(graph, {{0, 0, 0.5}, {1, 0, 0.5}}, 1).empty());
+  EXPECT_TRUE(orderByCapacity(graph, {{0, 0, full / 2}, {1, 0, full / 2}}, 1).empty());
 }
 
 TEST(CapacityOrder, DevicesHaveTheirOwnCapacity) {
   CommandGraph graph{2, {{0, true, 0, 10}, {1, true, 10, 20}}, {}};
-  EXPECT_TRUE(orderByCapacity(graph, {{0, 0, 1.0}, {1, 1, 1.0}}, 2).empty());
+  EXPECT_TRUE(orderByCapacity(graph, {{0, 0, full}, {1, 1, full}}, 2).empty());
 }
 
 TEST(CapacityOrder, WhatIsUnorderedFits) {
@@ -38,16 +40,16 @@ TEST(CapacityOrder, WhatIsUnorderedFits) {
     int64_t lastStartNs = 0;
     for (uint32_t id = 0; id < 40; ++id) {
       uint32_t stream = random() % 4;
-      double share = (1 + random() % 8) / 8.0;
+      uint32_t share = (1 + random() % 8) * full / 8;
       int64_t startNs = std::max(freeNs[stream], lastStartNs);
       auto usedAt = [&](int64_t ns) {
-        double used = 0;
+        uint32_t used = 0;
         for (uint32_t other = 0; other < id; ++other)
           if (graph.commands[other].startNs <= ns && graph.commands[other].finishNs > ns)
             used += uses[other].share;
         return used;
       };
-      while (usedAt(startNs) + share > 1)
+      while (usedAt(startNs) + share > full)
         ++startNs;
       graph.commands.push_back({stream, true, startNs, startNs + 1 + static_cast<int64_t>(random() % 9)});
       uses.push_back({id, 0, share});
@@ -64,13 +66,13 @@ TEST(CapacityOrder, WhatIsUnorderedFits) {
     for (uint32_t id = 0; id < 40; ++id)
       byStream[graph.commands[id].stream].push_back(id);
     auto unordered = [&](uint32_t a, uint32_t b) { return !happens.isBefore(a, b) && !happens.isBefore(b, a); };
-    double most = 0;
+    uint32_t most = 0;
     for (uint32_t a : byStream[0])
       for (uint32_t b : byStream[1])
         for (uint32_t c : byStream[2])
           for (uint32_t d : byStream[3]) {
             uint32_t set[] = {a, b, c, d};
-            double sum = 0;
+            uint32_t sum = 0;
             bool isAntichain = true;
             for (uint32_t i = 0; i < 4 && isAntichain; ++i) {
               if (set[i] == ~0u)
@@ -82,7 +84,7 @@ TEST(CapacityOrder, WhatIsUnorderedFits) {
             if (isAntichain)
               most = std::max(most, sum);
           }
-    EXPECT_LE(most, 1.0) << "seed " << seed;
+    EXPECT_LE(most, full) << "seed " << seed;
   }
 }
 
