@@ -68,8 +68,11 @@ void DumpKernel(const Kernel& kernel, std::string& out) {
   if (kernel.kind == KernelKind::kSynthetic) {
     absl::StrAppend(&out, kernel.spin ? " spin" : "", " seed = ", kernel.seed);
   }
-  for (const KernelCode& code : kernel.codes)
+  for (const KernelCode& code : kernel.codes) {
     absl::StrAppend(&out, " code #", code.module, " ", Symbol(code.symbol));
+    if (code.grid != 0 || code.block != 0)
+      absl::StrAppend(&out, " grid = ", code.grid, " block = ", code.block);
+  }
   out += "\n";
 }
 

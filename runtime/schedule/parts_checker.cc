@@ -12,6 +12,9 @@ namespace {
 
 using uint128 = unsigned __int128;
 
+// The limits of every GPU since compute capability 3.0, in the first dimension.
+constexpr uint32_t kMaxGrid = 0x7fffffff, kMaxBlock = 1024;
+
 template <class... Parts>
 absl::Status Bad(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
@@ -78,6 +81,14 @@ absl::Status CheckKernel(const Schedule& schedule, const Kernel& kernel) {
     }
     if (code.symbol.empty() || code.symbol.find('\0') != std::string::npos)
       return Bad(name, " has a code without a symbol");
+    if (schedule.modules[code.module].format == CodeFormat::kElf) {
+      if (code.grid != 0 || code.block != 0)
+        return Bad(name, " has a grid for code that runs on a CPU");
+    } else if (code.grid == 0 || code.grid > kMaxGrid || code.block == 0 ||
+               code.block > kMaxBlock) {
+      return Bad(name, " is launched with ", code.grid, " blocks of ", code.block,
+                 " threads; it needs 1 to ", kMaxGrid, " of 1 to ", kMaxBlock);
+    }
   }
   // One without tiles (empty tensors) is never called.
   if (kernel.kind == KernelKind::kNative && kernel.codes.empty() && kernel.tile_count != 0)
@@ -102,6 +113,9 @@ absl::Status CheckScheduleParts(const Schedule& schedule) {
     if (module.format > CodeFormat::kPtx)
       return Bad("module ", i, " has unknown format ", static_cast<int>(module.format));
     if (module.image.empty()) return Bad("module ", i, " has no code");
+    // A driver reads PTX up to the first zero.
+    if (module.format == CodeFormat::kPtx && module.image.back() != 0)
+      return Bad("module ", i, " is PTX text that does not end with a zero byte");
     for (const std::string& feature : module.features) {
       if (feature.empty() || feature.find(' ') != std::string::npos) {
         return Bad("module ", i, " asks for the processor feature ", Quoted(feature),

@@ -58,17 +58,22 @@ enum class KernelKind : uint8_t { kNative = 0, kMatmul = 1, kSynthetic = 2 };
 
 enum class CodeFormat : uint8_t { kElf = 0, kPtx = 1 };
 
-// One compiled form of the generated kernels. Several forms of one kernel are equal in result, not in bits.
+// One compiled form of the generated kernels. Several forms of one kernel are equal in result, not always in bits.
 struct CodeModule {
   CodeFormat format = CodeFormat::kElf;
   std::string target;                 // "x86-64-v3", "znver4", "sm_75"
   std::vector<std::string> features;  // what the processor must have, names as in /proc/cpuinfo ("avx2", "fma"); ELF only
-  std::vector<uint8_t> image;         // ELF shared object, or PTX text
+  std::vector<uint8_t> image;         // ELF shared object, or PTX text that ends with a zero byte
 };
 
+// A code in an ELF module is a NativeKernelFn or EpilogueFn. A code in a PTX module is a kernel of `grid` x 1 x 1 blocks
+// of `block` x 1 x 1 threads without dynamic shared memory, launched once for all tiles. Its parameters are the addresses
+// of the launch's regions (reads, writes, scratch), 64 bits each, and nothing else; each address is a multiple of 16.
+// For a matmul it is the epilogue of the whole product, launched behind the product on the same stream.
 struct KernelCode {
   uint32_t module = 0;  // Schedule::modules
   std::string symbol;
+  uint32_t grid = 0, block = 0;  // PTX: both above 0; ELF: both 0
 };
 
 // C = A * B per batch, row-major and dense: A is m x k (k x m if transpose_a), B is k x n (n x k if transpose_b), f32.
@@ -99,7 +104,9 @@ struct Kernel {
   int64_t tile_count = 1;  // 0: nothing to do (empty tensors): the command still orders
   uint32_t reads = 0, writes = 0, scratch = 0;   // operand counts; every launch must match
   std::vector<uint64_t> operand_bytes;           // bytes each operand must have, reads then writes then scratch
-  std::vector<KernelCode> codes;                 // native: at least one, but for tile_count 0; matmul: the epilogue's, if any
+  // native: at least one, but for tile_count 0; matmul: the epilogue's, if any. A launch on a cuda device needs a PTX code
+  // where there is any.
+  std::vector<KernelCode> codes;
   MatmulParams matmul;
   bool spin = false;  // synthetic: burn the core instead of sleeping
   uint64_t seed = 0;  // synthetic: mixed into the result bytes

@@ -124,7 +124,10 @@ class Unpacker {
     kernel.scratch = from.scratch();
     Numbers(from.operand_bytes(), kernel.operand_bytes);
     Each(from.codes(), [&](const fb::KernelCode* code) {
-      kernel.codes.push_back({.module = code->module_(), .symbol = String(code->symbol())});
+      kernel.codes.push_back({.module = code->module_(),
+                              .symbol = String(code->symbol()),
+                              .grid = code->grid(),
+                              .block = code->block()});
     });
     if (const fb::MatmulParams* p = from.matmul();
         p != nullptr && kernel.kind == KernelKind::kMatmul) {

@@ -106,7 +106,7 @@ Offset<fb::CodeModule> WriteModule(FlatBufferBuilder& builder, const CodeModule&
 Offset<fb::Kernel> WriteKernel(FlatBufferBuilder& builder, const Kernel& kernel) {
   const auto codes = Tables(builder, kernel.codes, [&](const KernelCode& code) {
     const auto symbol = builder.CreateString(code.symbol);
-    return fb::CreateKernelCode(builder, code.module, symbol);
+    return fb::CreateKernelCode(builder, code.module, symbol, code.grid, code.block);
   });
   const auto name = builder.CreateString(kernel.name);
   const auto operand_bytes = builder.CreateVector(kernel.operand_bytes);

@@ -13,6 +13,9 @@ namespace {
 
 using uint128 = unsigned __int128;
 
+// Generated code for GPUs loads 16 bytes at once; every space of a GPU starts at such a boundary.
+constexpr uint64_t kGpuAlignment = 16;
+
 template <class... Parts>
 absl::Status Bad(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
@@ -267,6 +270,8 @@ absl::Status FunctionStructure::CheckLaunch(uint32_t index, const Command& comma
                        command.scratch, " scratch regions; the kernel takes ", kernel.reads, ", ",
                        kernel.writes, " and ", kernel.scratch);
   }
+  const bool is_gpu =
+      schedule_.machine.devices[stream.device.index()].kind == DeviceKind::kCuda;
   for (size_t i = 0; i < kernel.operand_bytes.size(); ++i) {
     const Region& region = RegionOf(command, i);
     if (RegionBytes(region) != kernel.operand_bytes[i]) {
@@ -276,6 +281,12 @@ absl::Status FunctionStructure::CheckLaunch(uint32_t index, const Command& comma
     if (kernel.kind != KernelKind::kNative && !IsDense(region)) {
       return FailCommand(index, "passes ", Describe(region), " as operand ", i, "; a ",
                          KernelKindName(kernel.kind), " kernel takes contiguous operands only");
+    }
+    if (is_gpu && !kernel.codes.empty() && !IsEmpty(region) &&
+        (!IsDense(region) || region.offset % kGpuAlignment != 0)) {
+      return FailCommand(index, "passes ", Describe(region), " as operand ", i,
+                         "; code for GPUs takes contiguous operands at multiples of ",
+                         kGpuAlignment, " bytes");
     }
     if (DeviceOf(region) != stream.device) {
       return FailCommand(index, "runs on ", DeviceName(stream.device), " and touches ",

@@ -70,7 +70,9 @@ bool SameKernel(const Kernel& a, const Kernel& b) {
   return a.name == b.name && a.kind == b.kind && a.tile_count == b.tile_count && a.reads == b.reads &&
          a.writes == b.writes && a.scratch == b.scratch && a.operand_bytes == b.operand_bytes &&
          SameAll(a.codes, b.codes,
-                 [](const KernelCode& x, const KernelCode& y) { return x.module == y.module && x.symbol == y.symbol; }) &&
+                 [](const KernelCode& x, const KernelCode& y) {
+                   return x.module == y.module && x.symbol == y.symbol && x.grid == y.grid && x.block == y.block;
+                 }) &&
          matmul(a) == matmul(b) && a.spin == b.spin && a.seed == b.seed;
 }
 
@@ -254,9 +256,9 @@ Schedule SampleSchedule() {
   Schedule& schedule = b.schedule();
   schedule.producer = "autopar-opt \"0.1.0\"";
   schedule.modules = {{CodeFormat::kElf, "x86-64-v3", {"avx2", "fma"}, {0x7f, 'E', 'L', 'F', 1, 2, 3}},
-                      {CodeFormat::kPtx, "sm_75", {}, {'.', 'v', 'e', 'r'}}};
+                      {CodeFormat::kPtx, "sm_75", {"ptx75"}, {'.', 'v', 'e', 'r', 0}}};
   Kernel add{.name = "add", .tile_count = 3, .reads = 2, .writes = 1, .scratch = 1, .operand_bytes = {256, 256, 256, 64},
-             .codes = {{0, "add_cpu"}, {1, "add_ptx"}}, .matmul = {}};
+             .codes = {{0, "add_cpu"}, {1, "add_ptx", 4, 128}}, .matmul = {}};
   const KernelId add_kernel = b.AddKernel(add);
   Kernel product{.name = "matmul_0", .kind = KernelKind::kMatmul, .tile_count = 2, .reads = 2, .writes = 1, .scratch = 0,
                  .operand_bytes = {256, 256, 256}, .codes = {{0, "relu"}},

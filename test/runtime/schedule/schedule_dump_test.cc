@@ -13,8 +13,8 @@ TEST(DumpSchedule, SampleIsSpelledLikeThis) {
   const size_t at = text.find("module #0");
   ASSERT_NE(at, std::string::npos) << text;
   EXPECT_EQ(text.substr(at), R"(module #0 elf x86-64-v3 features(avx2, fma) bytes = 7
-module #1 ptx sm_75 features() bytes = 4
-kernel @add native tiles = 3 reads(256, 256) writes(256) scratch(64) code #0 @add_cpu code #1 @add_ptx
+module #1 ptx sm_75 features(ptx75) bytes = 5
+kernel @add native tiles = 3 reads(256, 256) writes(256) scratch(64) code #0 @add_cpu code #1 @add_ptx grid = 4 block = 128
 kernel @matmul_0 matmul tiles = 2 reads(256, 256) writes(256) batch = 1 m = 8 n = 8 k = 8 a_batch = 1 b_batch = 1 transpose_a tile = 4x8 code #0 @relu
 kernel @task synthetic tiles = 1 reads(256) writes(256) spin seed = 42
 kernel @move native tiles = 1 reads(0, 256) writes(256, 0) code #0 @move

@@ -50,6 +50,7 @@ TEST(ScheduleChecker, MachineWithoutDevicesIsRefused) { EXPECT_REFUSED("device",
 TEST(ScheduleChecker, ModulesAreChecked) {
   EXPECT_REFUSED("module 1 has unknown format 9", s.modules[1].format = static_cast<CodeFormat>(9));
   EXPECT_REFUSED("module 0 has no code", s.modules[0].image.clear());
+  EXPECT_REFUSED("module 1 is PTX text that does not end with a zero byte", s.modules[1].image.pop_back());
   EXPECT_REFUSED("'a b'", s.modules[0].features = {"a b"});
 }
 
@@ -63,8 +64,34 @@ TEST(ScheduleChecker, KernelsAreChecked) {
   EXPECT_REFUSED("module 2 of 2", s.kernels[kAddKernel].codes[0].module = 2);
   EXPECT_REFUSED("without a symbol", s.kernels[kAddKernel].codes[0].symbol.clear());
   EXPECT_REFUSED("without a symbol", s.kernels[kAddKernel].codes[0].symbol = std::string("a\0b", 3));
+  EXPECT_REFUSED("has a grid for code that runs on a CPU", s.kernels[kAddKernel].codes[0].block = 1);
+  EXPECT_REFUSED("is launched with 0 blocks of 128 threads", s.kernels[kAddKernel].codes[1].grid = 0);
+  EXPECT_REFUSED("is launched with 2147483648 blocks", s.kernels[kAddKernel].codes[1].grid = 0x80000000u);
+  EXPECT_REFUSED("is launched with 4 blocks of 1025 threads; it needs 1 to 2147483647 of 1 to 1024",
+                 s.kernels[kAddKernel].codes[1].block = 1025);
   EXPECT_REFUSED("native and has no code", s.kernels[kAddKernel].codes.clear());
   EXPECT_REFUSED("synthetic and has code", s.kernels[kSyntheticKernel].codes = s.kernels[kAddKernel].codes);
+}
+
+TEST(ScheduleChecker, LaunchOnGpuNeedsAlignedOperands) {
+  const auto make_gpu = [](Schedule& s) { s.machine.devices[1].kind = DeviceKind::kCuda; };
+  EXPECT_EQ(MessageOf([&](Schedule& s, Function&) {
+              make_gpu(s);
+              s.kernels[kMatmulKernel].codes.push_back({1, "relu", 1, 64});
+            }),
+            "accepted");
+  // The product alone is the library's.
+  EXPECT_EQ(MessageOf([&](Schedule& s, Function&) {
+              make_gpu(s);
+              s.kernels[kMatmulKernel].codes.clear();
+            }),
+            "accepted");
+  const std::string message = MessageOf([&](Schedule& s, Function& f) {
+    make_gpu(s);
+    s.kernels[kMatmulKernel].codes = {{1, "relu", 1, 64}};
+    OperandOf(f, kProduct, 2).offset += 8;
+  });
+  EXPECT_TRUE(absl::StrContains(message, "contiguous operands at multiples of 16 bytes")) << message;
 }
 
 // Empty tensors: the launch only orders.
