@@ -52,6 +52,8 @@ struct Plan {
   /// Makespan of the best plan that runs one task at a time with all tasks that may choose on one
   /// device.
   int64_t serialNs = 0;
+  /// The exact search has shown that no plan is shorter. False does not mean that there is one.
+  bool provedOptimal = false;
   std::vector<int64_t> busyNs;       ///< By device: time during which at least one task runs.
   std::vector<uint32_t> streamsUsed; ///< By device.
 };

@@ -106,7 +106,11 @@ private:
       else
         cast<SyntheticTaskOp>(op).setPlacementAttr(attr);
     }
-    planning::LowerBound bound = planning::lowerBound(tasks.graph, machine, {plan.makespanNs, static_cast<int>(effort)});
+    planning::LowerBound bound = planning::lowerBound(
+        tasks.graph, machine,
+        {plan.makespanNs, plan.provedOptimal ? 1 : static_cast<int>(effort)});
+    if (plan.provedOptimal && bound.ns < plan.makespanNs)
+      bound = {"exact search", plan.makespanNs};
     SmallVector<int64_t> transfers;
     transfers.reserve(plan.transfers.size() * PlanAttr::numbersPerTransfer);
     for (const planning::PlannedTransfer &transfer : plan.transfers)

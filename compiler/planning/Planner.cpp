@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/planning/Effort.h"
 #include "compiler/planning/ListScheduler.h"
-#include "compiler/planning/LowerBound.h"
 #include "compiler/planning/MemoryScheduler.h"
 #include "compiler/planning/Portfolio.h"
 
@@ -72,26 +72,6 @@ void offerSideBySide(const Problem &problem, const std::vector<TaskId> &order,
     best.offer(builder, kOneDevice);
 }
 
-/// Each effort starts with what the ones below it do, so that more effort never gives a longer
-/// plan.
-void planAtEffort(const Problem &problem, int effort, BestPlan &best) {
-  Portfolio portfolio(problem);
-  for (const char *name : {"heft-harmonic", "reverse-heft-harmonic"})
-    if (!best.isEnough())
-      portfolio.run(name, best);
-  if (effort >= 1)
-    portfolio.runAll(best);
-}
-
-/// Nothing is better than a plan at the bound; at effort 0 a big plan near it is good enough.
-int64_t enoughNs(const TaskGraph &graph, const Machine &machine, const PlannerOptions &options) {
-  constexpr size_t kBig = 20'000;
-  int64_t enough = lowerBound(graph, machine).ns;
-  if (options.effort == 0 && graph.taskCount() > kBig)
-    enough += enough / 10;
-  return enough;
-}
-
 absl::Status checkOptions(const PlannerOptions &options) {
   const std::vector<std::string_view> &names = plannerNames();
   if (std::find(names.begin(), names.end(), options.plannerName) == names.end())
@@ -134,7 +114,7 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
 
   // At equal length the earlier offer wins: the fewer devices and streams, the better.
   const std::vector<TaskId> order = orderByRank(graph, upwardRanks(problem, MeanCost::Harmonic));
-  BestPlan best(enoughNs(graph, machine, options));
+  BestPlan best(enoughNs(problem, options.effort));
   const std::vector<DeviceId> devices = offerSerial(problem, order, best);
   const int64_t serialNs = best.empty() ? 0 : best.makespanNs();
 
@@ -155,7 +135,12 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
         "way over the host device leads there; add links to the machine or remove pins");
   Plan plan = best.take();
   plan.serialNs = serialNs;
-  return options.plannerName == "auto" ? respectMemory(problem, std::move(plan)) : plan;
+  if (options.plannerName != "auto")
+    return plan;
+  const int64_t optimumNs = plan.provedOptimal ? plan.makespanNs : -1;
+  plan = respectMemory(problem, std::move(plan));
+  plan.provedOptimal = plan.makespanNs == optimumNs;
+  return plan;
 }
 
 } // namespace autopar::planning

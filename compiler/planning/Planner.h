@@ -13,9 +13,7 @@
 namespace autopar::planning {
 
 struct PlannerOptions {
-  /// 0: the fewest planners; on more than 20,000 tasks it stops within 10 % of the lower bound. 1
-  /// and more: the rest of the portfolio. Decided by counts and bounds, never by time:
-  /// deterministic.
+  /// 0 to 3, see Effort.h. Decided by counts and bounds, never by time: deterministic.
   int effort = 1;
   /// One of plannerNames(); "auto" keeps the best of those that the effort allows.
   std::string plannerName = "auto";

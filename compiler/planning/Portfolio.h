@@ -25,10 +25,13 @@ public:
   bool offer(ScheduleBuilder &builder, std::string_view planner);
   bool offer(std::optional<Plan> plan);
   bool empty() const { return !best; }
-  bool isEnough() const { return best && best->makespanNs <= enoughNs; }
+  /// Of what has been offered nothing shorter exists.
+  void setProved() { best->provedOptimal = true; }
+  bool isEnough() const { return best && (best->provedOptimal || best->makespanNs <= enoughNs); }
   int64_t makespanNs() const {
     return best ? best->makespanNs : std::numeric_limits<int64_t>::max();
   }
+  int64_t enough() const { return enoughNs; }
   const Plan &plan() const { return *best; }
   Plan take() { return *std::move(best); }
 

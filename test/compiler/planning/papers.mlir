@@ -3,12 +3,16 @@
 // RUN: autopar-opt %s --machine=%S/Inputs/three-processors.json --planner=cpop --report=- | FileCheck %s --check-prefix=CPOP
 // RUN: autopar-opt %s --machine=%S/Inputs/three-processors.json --planner=peft --report=- | FileCheck %s --check-prefix=PEFT
 // RUN: autopar-opt %s --machine=%S/Inputs/three-processors.json --planner=lookahead --report=- | FileCheck %s --check-prefix=LOOKAHEAD
+// RUN: autopar-opt %s --machine=%S/Inputs/three-processors.json --effort=2 --report=- | FileCheck %s --check-prefix=SEARCH
+// RUN: autopar-opt %s --machine=%S/Inputs/three-processors.json --effort=3 --report=- | FileCheck %s --check-prefix=EXACT
 
 // Figure 2 of Topcuoglu, Hariri and Wu, IEEE TPDS 13(3), 2002: HEFT plans 80, CPOP 86.
 // HEFT: {"function":"topcuoglu2002","predicted_makespan_ns":80,{{.*}}"planner":"heft"
 // CPOP: {"function":"topcuoglu2002","predicted_makespan_ns":86,{{.*}}"planner":"cpop"
 // PEFT: {"function":"topcuoglu2002","predicted_makespan_ns":85,{{.*}}"planner":"peft"
 // LOOKAHEAD: {"function":"topcuoglu2002","predicted_makespan_ns":{{.*}}"planner":"lookahead"
+// SEARCH: {"function":"topcuoglu2002","predicted_makespan_ns":73,
+// EXACT: {"function":"topcuoglu2002","predicted_makespan_ns":73,"lower_bound_ns":73,"binding_bound":"exact search","gap":0,"optimal":true,
 func.func @topcuoglu2002() {
   %0:5 = autopar.synthetic_task() {label = "t1", cost_ns = {p0 = 14.0, p1 = 16.0, p2 = 9.0}}
     : () -> (tensor<18xi8>, tensor<12xi8>, tensor<9xi8>, tensor<11xi8>, tensor<14xi8>)
@@ -38,6 +42,8 @@ func.func @topcuoglu2002() {
 // CPOP: {"function":"arabnejad2014","predicted_makespan_ns":167,{{.*}}"planner":"cpop"
 // PEFT: {"function":"arabnejad2014","predicted_makespan_ns":122,{{.*}}"planner":"peft"
 // LOOKAHEAD: {"function":"arabnejad2014","predicted_makespan_ns":127,{{.*}}"planner":"lookahead"
+// SEARCH: {"function":"arabnejad2014","predicted_makespan_ns":113,
+// EXACT: {"function":"arabnejad2014","predicted_makespan_ns":113,"lower_bound_ns":113,"binding_bound":"exact search","gap":0,"optimal":true,
 func.func @arabnejad2014() {
   %0:5 = autopar.synthetic_task() {label = "t1", cost_ns = {p0 = 22.0, p1 = 21.0, p2 = 36.0}}
     : () -> (tensor<17xi8>, tensor<31xi8>, tensor<29xi8>, tensor<13xi8>, tensor<7xi8>)
