@@ -168,7 +168,7 @@ void BoundModel::fillWays() {
   double edges = double(taskGraph.valueCount());
   for (size_t task = 0; task < taskGraph.taskCount(); ++task)
     edges += double(taskGraph.operands(TaskId(task)).size());
-  constexpr double kMostSteps = 4e7;
+  constexpr double kMostSteps = 2e7;
   coarse = edges * pairs > kMostSteps || pairs > kMostSteps / 100;
   const std::vector<Link> &links = machineModel.description().links;
   std::vector<uint64_t> rates;

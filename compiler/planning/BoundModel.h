@@ -26,8 +26,9 @@ public:
   /// Keeps references to both.
   BoundModel(const TaskGraph &graph, const MachineModel &machine);
   /// The same problem with one task's device named: each class of several devices is split into one
-  /// device and the others, and `anchor` is not on the others. As the devices are equal, some optimal
-  /// plan is left; what is on the anchor's device and what is not now have heads and tails apart.
+  /// device and the others, and `anchor` is not on the others. As the devices are equal, some
+  /// optimal plan is left; what is on the anchor's device and what is not now have heads and tails
+  /// apart.
   BoundModel(const BoundModel &whole, TaskId anchor);
   /// Splitting would make a difference.
   bool hasEqualDevices() const { return classes.size() < classIndex.size(); }
@@ -62,8 +63,14 @@ public:
     return std::min(kNever, transit(value, from, to) + waits[to]);
   }
   int64_t waitNs(size_t at) const { return waits[at]; }
-  /// On big problems crossing() does not depend on `from`: it is the least over all links.
+  /// On big problems crossing() without waitNs() does not depend on the classes: it is
+  /// leastTransit(), the least over all links.
   bool isCoarse() const { return coarse; }
+  int64_t leastTransit(ValueId value) const {
+    return taskGraph.value(value).needsTransfer()
+               ? std::min(kNever, byteTimes[value.index()] + leastLatencyNs)
+               : 0;
+  }
 
   /// Earliest start that the program's inputs allow `task` on class `at`.
   int64_t inputsArrive(TaskId task, size_t at) const;
@@ -88,10 +95,10 @@ private:
   int64_t transit(ValueId value, size_t from, size_t to) const {
     if (from == to && classes[to].count == 1)
       return kNever;
+    if (coarse)
+      return leastTransit(value);
     if (!taskGraph.value(value).needsTransfer())
       return 0;
-    if (coarse)
-      return std::min(kNever, byteTimes[value.index()] + leastLatencyNs);
     const Way &way = ways[from * classes.size() + to];
     if (way.firstRate == kNone)
       return kNever;

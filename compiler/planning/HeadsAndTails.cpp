@@ -71,6 +71,14 @@ int64_t joinFew(std::vector<Neighbour> &list) {
   }
 }
 
+int64_t joinTwo(const Neighbour &late, const Neighbour &early) {
+  const bool isOrdered = late.release <= early.release;
+  const Neighbour &first = isOrdered ? late : early, &second = isOrdered ? early : late;
+  const int64_t inTurn = std::max(first.release + first.work, second.release) + second.work;
+  const int64_t both = std::max({inTurn, late.finish, early.finish});
+  return std::min({late.remote, std::max(late.finish, early.remote), both});
+}
+
 } // namespace
 
 int64_t joinTime(std::vector<Neighbour> &list) {
@@ -78,6 +86,8 @@ int64_t joinTime(std::vector<Neighbour> &list) {
     return 0;
   if (list.size() == 1)
     return std::min(list[0].finish, list[0].remote);
+  if (list.size() == 2)
+    return list[0].remote >= list[1].remote ? joinTwo(list[0], list[1]) : joinTwo(list[1], list[0]);
   std::sort(list.begin(), list.end(),
             [](const Neighbour &a, const Neighbour &b) { return a.remote > b.remote; });
   return list.size() <= 8 ? joinFew(list) : joinMany(list);
@@ -172,10 +182,9 @@ private:
   void sendAll(ValueId value, int64_t *arrival) {
     if (model.isCoarse()) {
       findTwoLeast(finish);
+      const int64_t transit = model.leastTransit(value);
       for (size_t to = 0; to < count; ++to)
-        if (const int64_t sent = leastElsewhere(to); sent < kNever)
-          arrival[to] =
-              std::min(kNever, sent + model.crossing(value, least == to ? second : least, to));
+        arrival[to] = std::min(kNever, leastElsewhere(to) + transit + model.waitNs(to));
       return;
     }
     for (size_t to = 0; to < count; ++to)
@@ -225,12 +234,9 @@ private:
       for (size_t at = 0; at < count; ++at)
         finish[at] = std::min(kNever, finish[at] + model.waitNs(at));
       findTwoLeast(finish);
-      for (size_t from = 0; from < count; ++from) {
-        const int64_t rest = leastElsewhere(from);
-        const size_t to = least == from ? second : least;
-        const int64_t way = rest < kNever ? model.crossing(value, from, to) - model.waitNs(to) : 0;
-        remote[from] = std::max(remote[from], std::min(kNever, rest + way));
-      }
+      const int64_t transit = model.leastTransit(value);
+      for (size_t from = 0; from < count; ++from)
+        remote[from] = std::max(remote[from], std::min(kNever, leastElsewhere(from) + transit));
       return;
     }
     for (size_t from = 0; from < count; ++from) {

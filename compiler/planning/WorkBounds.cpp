@@ -74,7 +74,8 @@ Prices findPrices(const BoundModel &model, std::span<const uint32_t> tasks) {
   if (count == 2)
     return pricesOfTwo(model, tasks);
   // Multiplicative weights; the best prices met on the way.
-  const int rounds = double(tasks.size()) * double(count) <= 10'000 ? 200 : 40;
+  const double size = double(tasks.size()) * double(count);
+  const int rounds = size <= 10'000 ? 200 : size <= 1'000'000 ? 40 : 16;
   Prices best = prices;
   double bestWorth = 0;
   std::vector<double> load(count);
@@ -131,29 +132,45 @@ std::string nameOf(const BoundModel &model, size_t at) {
 
 } // namespace
 
+namespace {
+
+/// At least half of the work at these prices is launching.
+bool isMostlyLaunches(const BoundModel &model, const Prices &prices) {
+  double all = 0, launches = 0;
+  for (uint32_t task : allTasks(model)) {
+    size_t at = 0;
+    const double work = cheapest(model, TaskId(size_t(task)), prices, at);
+    const int64_t launch = model.machine().device(model.deviceClass(at).device).launch_ns;
+    if (const int64_t duration = model.duration(TaskId(size_t(task)), at); duration > 0)
+      launches += work * double(launch) / double(duration);
+    all += work;
+  }
+  return launches > 0 && launches >= all / 2;
+}
+
+} // namespace
+
 WorkBound workBound(const BoundModel &model, const Prices &prices) {
   const std::vector<uint32_t> tasks = allTasks(model);
-  WorkBound best{"area", 0};
+  Prices binding;
+  std::string where;
+  int64_t most = 0;
   auto offer = [&](const Prices &offered, const std::string &suffix) {
-    if (int64_t ns = roundUpSafely(pricedWork(model, tasks, offered), tasks.size()); ns > best.ns)
-      best = {absl::StrCat("area", suffix), ns};
+    const int64_t ns = roundUpSafely(pricedWork(model, tasks, offered), tasks.size());
+    if (ns <= most)
+      return;
+    most = ns;
+    binding = offered;
+    where = suffix;
   };
-  for (size_t at = 0; at < model.classCount() && model.classCount() > 1; ++at) {
-    // Only what has no choice.
-    double work = 0;
-    for (uint32_t task : tasks) {
-      size_t choices = 0;
-      for (size_t other = 0; other < model.classCount() && choices < 2; ++other)
-        choices += model.work(TaskId(size_t(task)), other) >= 0;
-      if (choices == 1 && model.work(TaskId(size_t(task)), at) >= 0)
-        work += double(model.work(TaskId(size_t(task)), at));
-    }
-    if (int64_t ns = roundUpSafely(work / double(model.deviceClass(at).count), tasks.size());
-        ns > best.ns)
-      best = {absl::StrCat("area", nameOf(model, at)), ns};
-  }
+  constexpr size_t kMostClasses = 32;
+  for (size_t at = 0; at < model.classCount(); ++at)
+    if (model.classCount() > 1 && model.classCount() <= kMostClasses)
+      offer(priceOnly(model, at), nameOf(model, at));
   offer(prices, "");
-  return best;
+  if (most == 0)
+    return {"area", 0};
+  return {absl::StrCat(isMostlyLaunches(model, binding) ? "launch rate" : "area", where), most};
 }
 
 // ---- work between heads and tails

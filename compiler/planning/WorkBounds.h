@@ -33,7 +33,8 @@ struct WorkBound {
   int64_t ns = 0;
 };
 
-/// "area", or "area of device 'x'" if what can run nowhere else binds.
+/// "area", or "area of device 'x'" if what can run nowhere else binds; "launch rate" instead of
+/// area if at least half of the work is launching.
 WorkBound workBound(const BoundModel &model, const Prices &prices);
 
 /// Largest, over thresholds a and b, of a + b + work of the tasks with head >= a and tail >= b.
