@@ -24,7 +24,7 @@ def CheckProgramPass : Pass<"autopar-check-program", "::mlir::ModuleOp"> {
 def AttachMachinePass : Pass<"autopar-attach-machine", "::mlir::ModuleOp"> {
   let summary = "Write the machine that is planned for into the module";
   let options = [Option<"machine", "machine", "std::string", "\"\"",
-                        "host, virtual:N, cuda:N or a machine file; empty: the module's own, else host">,
+                        "host, virtual:N, cuda:N, h100-sxm:N, ... or a machine file; empty: the module's own, else host">,
                  Option<"ignorePins", "ignore-pins", "bool", "false", "Drop every autopar.device attribute">];
 }
 

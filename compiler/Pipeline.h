@@ -19,7 +19,7 @@ std::string stageNames();
 
 /// What the command line decides. The defaults are autopar-opt's.
 struct PipelineOptions {
-  std::string machine;      ///< "host", "virtual:N", "cuda:N", a file; empty: the module's own, else "host"
+  std::string machine;      ///< "host", "virtual:N", "cuda:N", "h100-sxm:N", a file; empty: the module's own, else "host"
   bool ignorePins = false;  ///< drop every autopar.device
   bool fuse = true;         ///< false: one op a task
   std::string profile;      ///< measured task times (JSON file), or empty

@@ -69,7 +69,7 @@ absl::StatusOr<Machine> ParseMachine(std::string_view json);
 absl::Status CheckMachine(const Machine& machine);
 // Canonical JSON: parsing it again gives an equal machine, equal machines print equally.
 std::string PrintMachine(const Machine& machine);
-// "host", "virtual:N", "cuda:N", or the path of a JSON file.
+// "host", "virtual:N", "cuda:N", a GPU of data_sheets.cc with a number ("h100-sxm:8"), or the path of a JSON file.
 absl::StatusOr<Machine> LoadMachine(std::string_view spec);
 // 64-bit hash of the canonical JSON: the fingerprint that a schedule carries.
 uint64_t MachineFingerprint(const Machine& machine);

@@ -1,13 +1,16 @@
-// The machines that need no file: host, virtual:N, cuda:N. Their rates are tabled, not measured, so
-// that a plan for them depends on nothing but the program (autopar-run --describe-machine
-// measures).
+// The machines that need no file: host, virtual:N, cuda:N, and those of data_sheets.cc. Their rates
+// are tabled, not measured, so that a plan for them depends on nothing but the program (autopar-run
+// --describe-machine measures).
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/file.h"
 #include "runtime/base/status.h"
+#include "runtime/machine/data_sheets.h"
 #include "runtime/machine/limits.h"
 #include "runtime/machine/machine.h"
 #include "runtime/machine/probe.h"
@@ -26,7 +29,12 @@ constexpr uint64_t kMemcpyBytesPerSecond = 10'000'000'000;
 constexpr int64_t kMemcpyLatencyNs = 2'000;
 // A small data-centre GPU of the baseline architecture on PCIe 4.0 x16.
 constexpr uint64_t kPcieBytesPerSecond = 25'000'000'000;
-constexpr int64_t kPcieLatencyNs = 8'000;
+// Of a copy from or to a GPU, a launch on it, a wait on it: estimates for all GPUs; no data sheet
+// gives them.
+constexpr int64_t kGpuCopyLatencyNs = 8'000;
+constexpr int64_t kGpuLaunchNs = 2'500;
+constexpr int64_t kGpuWaitNs = 1'500;
+constexpr uint32_t kGpuStreams = 8;
 
 constexpr uint32_t kMaxPresetGpus = 64;
 constexpr uint64_t kMaxMachineFileBytes = 64 << 20;
@@ -39,16 +47,18 @@ void SetCoreRates(uint32_t cores, Device* device) {
   device->wait_ns = kCpuWaitNs;
 }
 
-Device HostCpu(uint32_t cores) {
+Device Cpu(uint32_t cores, uint64_t memory_bytes) {
   Device device;
   device.name = "cpu0";
   device.kind = DeviceKind::kCpu;
   device.cores = cores;
   device.streams = cores < kStreamLimits.max ? cores : static_cast<uint32_t>(kStreamLimits.max);
-  device.memory_bytes = UsableMemoryBytes();
+  device.memory_bytes = memory_bytes;
   SetCoreRates(cores, &device);
   return device;
 }
+
+Device HostCpu(uint32_t cores) { return Cpu(cores, UsableMemoryBytes()); }
 
 Device VirtualGpu(uint32_t number, uint32_t cores, uint64_t memory_bytes) {
   Device device;
@@ -62,48 +72,77 @@ Device VirtualGpu(uint32_t number, uint32_t cores, uint64_t memory_bytes) {
   return device;
 }
 
-Device CudaGpu(uint32_t number) {
+Device Gpu(uint32_t number, const char* arch) {
   Device device;
   device.name = absl::StrCat("gpu", number);
   device.kind = DeviceKind::kCuda;
-  device.streams = 8;
-  device.arch = "sm_75";
+  device.streams = kGpuStreams;
+  device.arch = arch;
+  device.launch_ns = kGpuLaunchNs;
+  device.wait_ns = kGpuWaitNs;
+  return device;
+}
+
+Device CudaGpu(uint32_t number) {
+  Device device = Gpu(number, "sm_75");
   device.memory_bytes = 16'000'000'000;
   device.peak_flops = {{"f32", 8.0e12}, {"f64", 2.5e11}, {"f16", 6.0e13}, {"i8", 1.2e14}};
   device.memory_bytes_per_s = 300'000'000'000;
-  device.launch_ns = 2'500;
-  device.wait_ns = 1'500;
   return device;
+}
+
+Device SheetGpu(uint32_t number, const DataSheet& sheet) {
+  Device device = Gpu(number, sheet.arch);
+  device.memory_bytes = sheet.memory_bytes;
+  device.peak_flops = {{"f32", sheet.f32},
+                       {"f64", sheet.f64},
+                       {"f16", sheet.f16},
+                       {"bf16", sheet.f16},
+                       {"i8", sheet.i8}};
+  device.memory_bytes_per_s = sheet.memory_bytes_per_s;
+  return device;
+}
+
+// A link that takes the engines "FROM<suffix>.out" and "TO<suffix>.in" of its ends; the host,
+// device 0, has none: its memory feeds all links at once.
+void AddLink(size_t from, size_t to, uint64_t bytes_per_s, int64_t latency_ns,
+             std::string_view suffix, Machine* machine) {
+  Link link;
+  link.from = DeviceId(from);
+  link.to = DeviceId(to);
+  link.bytes_per_s = bytes_per_s;
+  link.latency_ns = latency_ns;
+  for (const auto& [device, end] : {std::pair{from, ".out"}, std::pair{to, ".in"}}) {
+    if (device == 0) continue;
+    const std::string name = absl::StrCat(machine->devices[device].name, std::string(suffix), end);
+    size_t engine = 0;
+    while (engine < machine->engines.size() && machine->engines[engine] != name) ++engine;
+    if (engine == machine->engines.size()) machine->engines.push_back(name);
+    link.engines.push_back(static_cast<uint32_t>(engine));
+  }
+  machine->links.push_back(std::move(link));
+}
+
+void AddHostLinks(uint64_t bytes_per_s, int64_t latency_ns, Machine* machine) {
+  for (size_t gpu = 1; gpu < machine->devices.size(); ++gpu) {
+    AddLink(0, gpu, bytes_per_s, latency_ns, "", machine);
+    AddLink(gpu, 0, bytes_per_s, latency_ns, "", machine);
+  }
+}
+
+void AddPeerLinks(uint64_t bytes_per_s, int64_t latency_ns, std::string_view suffix,
+                  Machine* machine) {
+  for (size_t from = 1; from < machine->devices.size(); ++from) {
+    for (size_t to = 1; to < machine->devices.size(); ++to) {
+      if (from != to) AddLink(from, to, bytes_per_s, latency_ns, suffix, machine);
+    }
+  }
 }
 
 // Every GPU has one engine for what comes in and one for what goes out, as PCIe devices do.
 void AddLinks(uint64_t bytes_per_s, int64_t latency_ns, Machine* machine) {
-  const auto add = [&](size_t from, size_t to) {
-    Link link;
-    link.from = DeviceId(from);
-    link.to = DeviceId(to);
-    link.bytes_per_s = bytes_per_s;
-    link.latency_ns = latency_ns;
-    for (const auto& [device, suffix] : {std::pair{from, ".out"}, std::pair{to, ".in"}}) {
-      if (device == 0) continue;  // the host's memory feeds all links at once
-      const std::string name = machine->devices[device].name + suffix;
-      size_t engine = 0;
-      while (engine < machine->engines.size() && machine->engines[engine] != name) ++engine;
-      if (engine == machine->engines.size()) machine->engines.push_back(name);
-      link.engines.push_back(static_cast<uint32_t>(engine));
-    }
-    machine->links.push_back(std::move(link));
-  };
-  const size_t count = machine->devices.size();
-  for (size_t gpu = 1; gpu < count; ++gpu) {
-    add(0, gpu);
-    add(gpu, 0);
-  }
-  for (size_t from = 1; from < count; ++from) {
-    for (size_t to = 1; to < count; ++to) {
-      if (from != to) add(from, to);
-    }
-  }
+  AddHostLinks(bytes_per_s, latency_ns, machine);
+  AddPeerLinks(bytes_per_s, latency_ns, "", machine);
 }
 
 Machine VirtualMachine(uint32_t gpus) {
@@ -120,8 +159,51 @@ Machine VirtualMachine(uint32_t gpus) {
 Machine CudaMachine(uint32_t gpus) {
   Machine machine = HostMachine();
   for (uint32_t i = 0; i < gpus; ++i) machine.devices.push_back(CudaGpu(i));
-  AddLinks(kPcieBytesPerSecond, kPcieLatencyNs, &machine);
+  AddLinks(kPcieBytesPerSecond, kGpuCopyLatencyNs, &machine);
   return machine;
+}
+
+// NVLink has engines of its own, so that copies between GPUs and copies to the host do not queue
+// for each other.
+Machine SheetMachine(const DataSheet& sheet, uint32_t gpus) {
+  Machine machine;
+  machine.devices.push_back(Cpu(sheet.host_cores, sheet.host_memory_bytes));
+  if (sheet.host_bytes_per_s != 0) machine.devices[0].memory_bytes_per_s = sheet.host_bytes_per_s;
+  for (uint32_t i = 0; i < gpus; ++i) machine.devices.push_back(SheetGpu(i, sheet));
+  AddHostLinks(sheet.pcie_bytes_per_s, kGpuCopyLatencyNs, &machine);
+  if (sheet.nvlink_bytes_per_s != 0) {
+    AddPeerLinks(sheet.nvlink_bytes_per_s, kGpuCopyLatencyNs, ".nvlink", &machine);
+  } else if (sheet.has_pcie_peers) {
+    AddPeerLinks(sheet.pcie_bytes_per_s, kGpuCopyLatencyNs, "", &machine);
+  }
+  return machine;
+}
+
+// A preset with a number of GPUs.
+struct Preset {
+  std::string_view name;
+  uint32_t most = 0;
+  const DataSheet* sheet = nullptr;  // else virtual or cuda
+};
+
+std::vector<Preset> Presets() {
+  std::vector<Preset> presets = {{"virtual", kMaxPresetGpus}, {"cuda", kMaxPresetGpus}};
+  for (const DataSheet& sheet : DataSheets())
+    presets.push_back({sheet.preset, kMostDataSheetGpus, &sheet});
+  return presets;
+}
+
+// "; give host, virtual:N, cuda:N (N from 1 to 64), a100-sxm:N, ... (N from 1 to 8) or the path of
+// a machine file (JSON)".
+std::string Forms() {
+  std::string text = "; give host";
+  const std::vector<Preset> presets = Presets();
+  for (size_t i = 0; i < presets.size(); ++i) {
+    absl::StrAppend(&text, ", ", std::string(presets[i].name), ":N");
+    if (i + 1 == presets.size() || presets[i + 1].most != presets[i].most)
+      absl::StrAppend(&text, " (N from 1 to ", presets[i].most, ")");
+  }
+  return text + " or the path of a machine file (JSON)";
 }
 
 }  // namespace
@@ -133,22 +215,21 @@ Machine HostMachine() {
 }
 
 absl::StatusOr<Machine> LoadMachine(std::string_view spec) {
-  constexpr std::string_view kForms =
-      "; give host, virtual:N, cuda:N (N from 1 to 64) or the path of a machine file (JSON)";
   if (spec == "host") return HostMachine();
-  for (const std::string_view preset : {std::string_view("virtual"), std::string_view("cuda")}) {
-    if (spec.substr(0, preset.size()) != preset) continue;
-    std::string_view rest = spec.substr(preset.size());
+  for (const Preset& preset : Presets()) {
+    if (spec.substr(0, preset.name.size()) != preset.name) continue;
+    std::string_view rest = spec.substr(preset.name.size());
     if (!rest.empty() && rest[0] != ':') continue;  // a file called virtual-box.json
     uint32_t count = 0;
     if (!rest.empty()) rest.remove_prefix(1);
     const auto result = std::from_chars(rest.data(), rest.data() + rest.size(), count);
     const bool whole = result.ec == std::errc() && result.ptr == rest.data() + rest.size();
-    if (!whole || count < 1 || count > kMaxPresetGpus) {
+    if (!whole || count < 1 || count > preset.most) {
       return absl::InvalidArgumentError(
-          absl::StrCat("'", PrintableText(spec), "' is not a machine", std::string(kForms)));
+          absl::StrCat("'", PrintableText(spec), "' is not a machine", Forms()));
     }
-    return preset == "virtual" ? VirtualMachine(count) : CudaMachine(count);
+    if (preset.sheet != nullptr) return SheetMachine(*preset.sheet, count);
+    return preset.name == "virtual" ? VirtualMachine(count) : CudaMachine(count);
   }
   const std::string path(spec);
   absl::StatusOr<std::string> text = ReadFile(path, kMaxMachineFileBytes);
@@ -156,7 +237,7 @@ absl::StatusOr<Machine> LoadMachine(std::string_view spec) {
     const bool missing = absl::IsNotFound(text.status());
     return absl::Status(text.status().code(),
                         absl::StrCat(missing ? "" : "machine file: ", text.status().message(),
-                                     missing ? std::string(kForms) : ""));
+                                     missing ? Forms() : ""));
   }
   absl::StatusOr<Machine> machine = ParseMachine(*text);
   if (machine.ok()) return machine;

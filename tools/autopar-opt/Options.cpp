@@ -13,7 +13,7 @@ namespace cl = llvm::cl;
 /// All flags in one object, made on registration, so that nothing runs before main.
 struct Flags {
   cl::OptionCategory category{"autopar", "Compile a program and write its schedule (-o FILE.sched)"};
-  cl::opt<std::string> machine{"machine", cl::cat(category), cl::value_desc("host|virtual:N|cuda:N|FILE"),
+  cl::opt<std::string> machine{"machine", cl::cat(category), cl::value_desc("host|virtual:N|cuda:N|h100-sxm:N|...|FILE"),
                                cl::desc("The machine that is planned for (default: host)")};
   cl::opt<std::string> stopAfter{"stop-after", cl::cat(category), cl::value_desc("stage"),
                                  cl::desc("Run up to a stage and print the IR; it can be read back and resumed")};

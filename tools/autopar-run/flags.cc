@@ -65,7 +65,7 @@ void Declare(CLI::App* app, Flags* flags, LaterFlags* later, std::string* device
       "Print this machine's measured machine file (JSON); with --machine, that machine's");
   app->add_option(
       "--machine", flags->machine,
-      "For a .mlir program: the machine to plan for (host, virtual:N, cuda:N, FILE.json)");
+      "For a .mlir program: the machine to plan for (host, virtual:N, cuda:N, h100-sxm:N, ..., FILE.json)");
   app->add_option("--cuda-graph", later->cuda_graph, "auto, on or off: replay CUDA graphs")
       ->capture_default_str();
   app->add_flag("--tf32", later->tf32, "Allow TF32 in products on GPUs");

@@ -90,22 +90,91 @@ TEST(Presets, CudaGpusAreOfTheBaselineArchitecture) {
   EXPECT_EQ(machine.links[0].latency_ns, 8000);
 }
 
+std::vector<std::string> EnginesOf(const Machine &machine, const char *from, const char *to) {
+  const LinkId id = machine.FindLink(machine.FindDevice(from), machine.FindDevice(to));
+  if (!id.valid()) return {};
+  std::vector<std::string> engines;
+  for (uint32_t engine : machine.links[id.index()].engines) engines.push_back(machine.engines[engine]);
+  return engines;
+}
+
+TEST(Presets, DataSheetMachinesAreWholeWhateverThisHostIs) {
+  for (const char *name : {"a100-sxm", "h100-sxm", "h200-sxm", "b200", "l40s", "rtx4090"}) {
+    for (uint32_t count : {1u, 2u, 8u}) {
+      const std::string spec = absl::StrCat(name, ":", count);
+      SCOPED_TRACE(spec);
+      const absl::StatusOr<Machine> machine = LoadMachine(spec);
+      ASSERT_TRUE(machine.ok()) << machine.status();
+      EXPECT_TRUE(CheckMachine(*machine).ok());
+      EXPECT_EQ(PrintMachine(ParseMachine(PrintMachine(*machine)).value()), PrintMachine(*machine));
+      ASSERT_EQ(machine->devices.size(), count + 1);
+      EXPECT_EQ(machine->HostDevice(), DeviceId(size_t{0}));
+      EXPECT_GE(machine->devices[0].cores, 16u);
+      for (uint32_t i = 1; i <= count; ++i) {
+        const Device &gpu = machine->devices[i];
+        EXPECT_EQ(gpu.name, absl::StrCat("gpu", i - 1));
+        EXPECT_EQ(gpu.kind, DeviceKind::kCuda);
+        EXPECT_EQ(gpu.arch.substr(0, 3), "sm_");
+        EXPECT_GE(gpu.memory_bytes, 24'000'000'000u);
+        EXPECT_GE(gpu.memory_bytes_per_s, 800'000'000'000u);
+        EXPECT_LE(gpu.peak_flops.at("f64"), gpu.peak_flops.at("f32"));
+        EXPECT_LT(gpu.peak_flops.at("f32"), gpu.peak_flops.at("f16"));
+        EXPECT_LT(gpu.peak_flops.at("f16"), gpu.peak_flops.at("i8"));
+        EXPECT_EQ(gpu.peak_flops.at("f16"), gpu.peak_flops.at("bf16"));
+        EXPECT_EQ(EnginesOf(*machine, "cpu0", gpu.name.c_str()),
+                  std::vector<std::string>{gpu.name + ".in"});
+        EXPECT_EQ(EnginesOf(*machine, gpu.name.c_str(), "cpu0"),
+                  std::vector<std::string>{gpu.name + ".out"});
+      }
+    }
+  }
+}
+
+// The figures of the sheets once more, by hand.
+TEST(Presets, TheH100IsAsItsDataSheetSays) {
+  const Machine machine = LoadMachine("h100-sxm:8").value();
+  const Device &gpu = machine.devices[8];
+  EXPECT_EQ(gpu.name, "gpu7");
+  EXPECT_EQ(gpu.arch, "sm_90");
+  EXPECT_EQ(gpu.memory_bytes, 80'000'000'000u);
+  EXPECT_EQ(gpu.memory_bytes_per_s, 3'350'000'000'000u);
+  EXPECT_EQ(gpu.peak_flops.at("f32"), 67e12);
+  EXPECT_EQ(gpu.peak_flops.at("bf16"), 1979e12 / 2);
+  EXPECT_EQ(machine.devices[0].cores, 112u);
+  EXPECT_EQ(machine.links.size(), 2u * 8 + 8 * 7);
+  const Link &host = machine.links[machine.FindLink(DeviceId(size_t{0}), DeviceId(size_t{1})).index()];
+  EXPECT_EQ(host.bytes_per_s, 128'000'000'000u / 2);
+  const Link &peer = machine.links[machine.FindLink(DeviceId(size_t{1}), DeviceId(size_t{2})).index()];
+  EXPECT_EQ(peer.bytes_per_s, 900'000'000'000u / 2);
+}
+
+TEST(Presets, GpusMeetOverNvlinkOverPcieOrAtTheHost) {
+  using Engines = std::vector<std::string>;
+  EXPECT_EQ(EnginesOf(LoadMachine("a100-sxm:4").value(), "gpu0", "gpu3"),
+            (Engines{"gpu0.nvlink.out", "gpu3.nvlink.in"}));
+  EXPECT_EQ(EnginesOf(LoadMachine("l40s:4").value(), "gpu0", "gpu3"),
+            (Engines{"gpu0.out", "gpu3.in"}))
+      << "the engines that copies from and to the host take too";
+  const Machine cards = LoadMachine("rtx4090:2").value();
+  EXPECT_FALSE(cards.FindLink(DeviceId(size_t{1}), DeviceId(size_t{2})).valid());
+}
+
 TEST(Presets, OtherSpellingsGetTheForms) {
+  const std::string forms =
+      "; give host, virtual:N, cuda:N (N from 1 to 64), a100-sxm:N, h100-sxm:N, h200-sxm:N, b200:N, "
+      "l40s:N, rtx4090:N (N from 1 to 8) or the path of a machine file (JSON)";
   for (const char *spec :
        {"virtual", "virtual:", "virtual:0", "virtual:65", "virtual:-1", "virtual:2x", "virtual: 2",
-        "virtual:99999999999", "cuda", "cuda:0", "cuda:x"}) {
+        "virtual:99999999999", "cuda", "cuda:0", "cuda:x", "h100-sxm", "h100-sxm:0", "h100-sxm:9",
+        "rtx4090:x"}) {
     const absl::StatusOr<Machine> machine = LoadMachine(spec);
     ASSERT_FALSE(machine.ok()) << spec;
-    EXPECT_EQ(machine.status().message(),
-              absl::StrCat("'", spec,
-                           "' is not a machine; give host, virtual:N, cuda:N (N from 1 to 64) or "
-                           "the path of a machine file "
-                           "(JSON)"));
+    EXPECT_EQ(machine.status().message(), absl::StrCat("'", spec, "' is not a machine", forms));
   }
-  EXPECT_EQ(LoadMachine("no/such.json").status().message(),
-            "cannot open 'no/such.json': no such file or folder; give host, virtual:N, cuda:N (N "
-            "from 1 to 64) or the "
-            "path of a machine file (JSON)");
+  for (const char *spec : {"no/such.json", "mi300x:8", "h100:8"}) {
+    EXPECT_EQ(LoadMachine(spec).status().message(),
+              absl::StrCat("cannot open '", spec, "': no such file or folder", forms));
+  }
   EXPECT_EQ(LoadMachine("/").status().message(),
             "machine file: cannot read '/': it is a folder, not a file");
 }
