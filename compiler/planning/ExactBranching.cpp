@@ -11,50 +11,9 @@ namespace {
 constexpr int64_t kNever = ExactProblem::kNever;
 constexpr uint32_t kNone = ExactProblem::kNone;
 
-/// splitmix64's finaliser.
-uint64_t mix(uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
-
 template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr_zero(set)); }
 
 } // namespace
-
-// ---- SeenStates
-
-bool SeenStates::insertInto(std::vector<uint64_t> &table, uint64_t key, bool &replaced) const {
-  const size_t mask = table.size() - 1;
-  for (size_t probe = 0; probe < kProbes; ++probe) {
-    uint64_t &slot = table[(key + probe) & mask];
-    if (slot == key)
-      return true;
-    if (slot == 0) {
-      slot = key;
-      return false;
-    }
-  }
-  replaced = true;
-  table[(key + (key >> 61)) & mask] = key;
-  return false;
-}
-
-bool SeenStates::insert(uint64_t key) {
-  key |= key == 0; // 0 stands for an empty slot
-  if (2 * count >= keys.size() && keys.size() < kMost) {
-    std::vector<uint64_t> bigger(2 * keys.size(), 0);
-    bool replaced = false;
-    for (uint64_t old : keys)
-      if (old != 0)
-        insertInto(bigger, old, replaced);
-    keys = std::move(bigger);
-  }
-  bool replaced = false;
-  const bool known = insertInto(keys, key, replaced);
-  count += !known && !replaced;
-  return known;
-}
 
 // ---- setting up
 
@@ -68,10 +27,40 @@ ExactBranching::ExactBranching(const ExactProblem &problem)
   placedOrder.reserve(numTasks);
   heads.resize(numTasks * numDevices);
   finishes.resize(numTasks * numDevices);
+  compareSuccessors();
+}
+
+// One task outranks another if whoever waits for the other waits for it at least as long.
+void ExactBranching::compareSuccessors() {
+  outrankedBy.assign(numTasks, 0);
+  equals.assign(numTasks, 0);
+  auto covers = [&](uint32_t over, uint32_t under) {
+    for (uint32_t device = 0; device < numDevices; ++device)
+      if (problem.tail(under, device) > problem.tail(over, device))
+        return false;
+    for (uint32_t index : problem.outgoing(under)) {
+      const ExactProblem::Edge &edge = problem.edge(index);
+      const ExactProblem::Edge *match = nullptr;
+      for (uint32_t other : problem.outgoing(over))
+        if (problem.edge(other).to == edge.to)
+          match = &problem.edge(other);
+      if (match == nullptr)
+        return false;
+      for (uint32_t from = 0; from < numDevices; ++from)
+        for (uint32_t to = 0; to < numDevices; ++to)
+          if (problem.delay(edge, from, to) > problem.delay(*match, from, to))
+            return false;
+    }
+    return true;
+  };
+  for (uint32_t task = 0; task < numTasks; ++task)
+    for (uint32_t other = 0; other < numTasks; ++other)
+      if (task != other && covers(other, task))
+        (covers(task, other) ? equals : outrankedBy)[task] |= uint64_t{1} << other;
 }
 
 void ExactBranching::reset(const ExactBounds &root) {
-  salt = mix(salt + 0x9e3779b97f4a7c15ull);
+  salt = mixBits(salt + 0x9e3779b97f4a7c15ull);
   allowed.resize(numTasks);
   rootHeads.resize(numTasks * numDevices);
   tails.resize(numTasks * numDevices);
@@ -80,6 +69,7 @@ void ExactBranching::reset(const ExactBounds &root) {
   arrival.resize(numTasks * numDevices);
   prices.resize(numDevices);
   shortest.assign(numDevices, kNever);
+  grains.assign(numDevices, 0);
   for (uint32_t task = 0; task < numTasks; ++task) {
     allowed[task] = root.allowed(task);
     missing[task] = uint32_t(problem.incoming(task).size());
@@ -91,6 +81,7 @@ void ExactBranching::reset(const ExactBounds &root) {
         continue;
       leastTail[task] = std::min(leastTail[task], root.tail(task, device));
       shortest[device] = std::min(shortest[device], problem.duration(task, device));
+      grains[device] = std::gcd(grains[device], problem.duration(task, device));
     }
   }
   for (uint32_t device = 0; device < numDevices; ++device)
@@ -100,6 +91,7 @@ void ExactBranching::reset(const ExactBounds &root) {
   std::stable_sort(byTail.begin(), byTail.end(),
                    [&](uint32_t a, uint32_t b) { return leastTail[a] > leastTail[b]; });
   gatherClusters(root);
+  findFreeTasks();
   open = numTasks == 64 ? ~uint64_t{0} : (uint64_t{1} << numTasks) - 1;
   ready = 0;
   for (uint32_t task = 0; task < numTasks; ++task)
@@ -108,6 +100,7 @@ void ExactBranching::reset(const ExactBounds &root) {
   lastStart = 0;
   lastTask = 0;
   idleFrom.assign(numDevices, 0);
+  passedOver.assign(numDevices, 0);
   deviceOf.assign(numTasks, kNone);
   placedOrder.clear();
   savedArrivals.clear();
@@ -117,12 +110,14 @@ void ExactBranching::reset(const ExactBounds &root) {
 void ExactBranching::gatherClusters(const ExactBounds &root) {
   clusters.resize(numTasks);
   clusterDevice.assign(numTasks, kNone);
+  sizes.assign(numTasks, 0);
   clusterWork.assign(numTasks * numDevices, 0);
   clusterTail.assign(numTasks * numDevices, kNever);
   sharedClusters.clear();
   blocked.fill(0);
   for (uint32_t task = 0; task < numTasks; ++task) {
     const uint32_t cluster = clusters[task] = root.cluster(task);
+    ++sizes[cluster];
     if (cluster != task &&
         std::find(sharedClusters.begin(), sharedClusters.end(), cluster) == sharedClusters.end())
       sharedClusters.push_back(cluster);
@@ -162,6 +157,8 @@ bool ExactBranching::node() {
   listDevices();
   if (!blockClusters() || !findHeads() || !workFits() || seenBefore())
     return false;
+  if (isEndGame())
+    return packRest();
   const size_t first = children.size();
   collectChildren();
   for (size_t index = first; index < children.size(); ++index) {
@@ -177,166 +174,15 @@ bool ExactBranching::node() {
   return false;
 }
 
-// Considered are the devices in use and two empty ones per class, so that a transfer between empty
-// devices is seen; one of these two is branched on.
-void ExactBranching::listDevices() {
-  considered = branchable = used;
-  std::array<uint32_t, kDevices> emptyOf, emptyCount;
-  for (uint32_t device = 0; device < numDevices; ++device) {
-    raised[device] = std::max(idleFrom[device], lastStart);
-    copies[device] = 1;
-    const uint32_t group = problem.deviceClass(device);
-    if (group == device)
-      emptyCount[group] = 0;
-    if ((used >> device & 1) != 0)
-      continue;
-    const uint32_t before = emptyCount[group]++;
-    if (before == 0) {
-      emptyOf[group] = device;
-      branchable |= 1u << device;
-    } else {
-      ++copies[emptyOf[group]];
-      copies[device] = 0;
-    }
-    if (before < 2)
-      considered |= 1u << device;
-  }
-}
-
-// In the order of starts the task can go there only after some other task has gone there.
-bool ExactBranching::closed(uint32_t task, uint32_t device) const {
-  const int64_t start = std::max(idleFrom[device], arrival[at(task, device)]);
-  return start < lastStart || (start == lastStart && task < lastTask);
-}
-
-uint32_t ExactBranching::usable(uint32_t task) const {
-  const uint32_t fixed = clusterDevice[clusters[task]];
-  return allowed[task] & (fixed == kNone ? ~0u : 1u << fixed);
-}
-
-// A cluster of which nothing has been placed needs room for all of it.
-bool ExactBranching::blockClusters() {
-  for (uint32_t cluster : sharedClusters) {
-    blocked[cluster] = 0;
-    if (clusterDevice[cluster] != kNone)
-      continue;
-    uint32_t left = 0;
-    for (uint32_t set = allowed[cluster] & considered; set != 0; set &= set - 1) {
-      const uint32_t device = lowestBit(set);
-      if (raised[device] + clusterWork[at(cluster, device)] + clusterTail[at(cluster, device)] <=
-          target)
-        left |= 1u << device;
-    }
-    if (left == 0)
-      return false;
-    blocked[cluster] = ~left;
-  }
-  return true;
-}
-
-int64_t ExactBranching::remoteArrival(const ExactProblem::Edge &edge, uint32_t device) const {
-  const Soonest &source = soonest[edge.from];
-  if (edge.uniformDelay >= 0)
-    return (source.device == device ? source.second : source.first) + edge.uniformDelay;
-  int64_t arrival = kNever;
-  for (uint32_t set = feasible[edge.from] & ~(1u << device); set != 0; set &= set - 1) {
-    const uint32_t from = lowestBit(set);
-    arrival = std::min(arrival, finishes[at(edge.from, from)] + problem.delay(edge, from, device));
-  }
-  return arrival;
-}
-
-bool ExactBranching::findHeadsOf(uint32_t task) {
-  const uint32_t choices = usable(task) & considered & ~blocked[clusters[task]];
-  const bool isReady = (ready >> task & 1) != 0;
-  feasible[task] = 0;
-  Soonest &ends = soonest[task];
-  ends = {kNever, kNever, kNone};
-  std::array<JoinItem, kTasks> items;
-  for (uint32_t set = choices; set != 0; set &= set - 1) {
-    const uint32_t device = lowestBit(set);
-    const size_t cell = at(task, device);
-    int64_t head = std::max({raised[device], arrival[cell], rootHeads[cell]});
-    if (isReady) {
-      if (closed(task, device))
-        head = std::max(head, raised[device] + shortest[device]);
-    } else {
-      size_t count = 0;
-      for (const ExactProblem::Edge &edge : problem.incoming(task)) {
-        if ((open >> edge.from & 1) == 0)
-          continue;
-        const size_t source = at(edge.from, device);
-        const bool canBeHere = (feasible[edge.from] >> device & 1) != 0;
-        items[count++] = {clusters[edge.from] == clusters[task] ? kNever
-                                                                : remoteArrival(edge, device),
-                          heads[source], canBeHere ? problem.duration(edge.from, device) : kNever};
-      }
-      head = std::max(head, joinedArrival(items.data(), count));
-    }
-    const int64_t finish = head + problem.duration(task, device);
-    if (finish + tails[cell] > target)
-      continue;
-    feasible[task] |= 1u << device;
-    heads[cell] = head;
-    finishes[cell] = finish;
-    firstUse[device] = std::min(firstUse[device], head);
-    if (finish < ends.first)
-      ends = {finish, ends.first, device};
-    else
-      ends.second = std::min(ends.second, finish);
-  }
-  return feasible[task] != 0;
-}
-
-bool ExactBranching::findHeads() {
-  firstUse.fill(kNever);
-  for (uint64_t set = open; set != 0; set &= set - 1)
-    if (!findHeadsOf(lowestBit(set)))
-      return false;
-  return true;
-}
-
-// For each tail: the open work that must be done before it, at the prices of the devices, against
-// the time that is left; and the same for tasks that have one device left, on that device.
-bool ExactBranching::workFits() {
-  int64_t work = 0;
-  std::array<int64_t, kDevices> workHere{};
-  for (uint32_t task : byTail) {
-    if ((open >> task & 1) == 0)
-      continue;
-    const int64_t end = target - leastTail[task];
-    int64_t cheapest = kNever;
-    for (uint32_t set = feasible[task]; set != 0; set &= set - 1) {
-      const uint32_t device = lowestBit(set);
-      cheapest = std::min(cheapest, prices[device] * problem.duration(task, device));
-    }
-    work += cheapest;
-    int64_t space = 0;
-    for (uint32_t set = considered; set != 0; set &= set - 1) {
-      const uint32_t device = lowestBit(set);
-      space += copies[device] * prices[device] * std::max<int64_t>(0, end - firstUse[device]);
-    }
-    if (work > space)
-      return false;
-    if (std::has_single_bit(feasible[task])) {
-      const uint32_t device = lowestBit(feasible[task]);
-      workHere[device] += problem.duration(task, device);
-      if (firstUse[device] + workHere[device] > end)
-        return false;
-    }
-  }
-  return true;
-}
-
 // The key holds what the rest of the search depends on: per device its free time and the arrivals
 // of what open tasks wait for, both raised to the last start, and whether the task is closed there.
 // Devices of one class may change places.
 bool ExactBranching::seenBefore() {
-  uint64_t key = mix(open ^ salt);
+  uint64_t key = mixBits(open ^ salt);
   for (uint32_t devices = branchable; devices != 0; devices &= devices - 1) {
     const uint32_t device = lowestBit(devices);
-    uint64_t column =
-        mix(uint64_t(raised[device]) + 0x632be59bd9b4e019ull * (1 + problem.deviceClass(device)));
+    uint64_t column = mixBits(uint64_t(raised[device]) +
+                              0x632be59bd9b4e019ull * (1 + problem.deviceClass(device)));
     for (uint64_t set = open; set != 0; set &= set - 1) {
       const uint32_t task = lowestBit(set);
       int64_t value;
@@ -346,9 +192,9 @@ bool ExactBranching::seenBefore() {
         value = -1;
       else
         value = std::max(arrival[at(task, device)], lastStart);
-      column += mix(uint64_t(value) * 0xd1342543de82ef95ull + task);
+      column += mixBits(uint64_t(value) * 0xd1342543de82ef95ull + task);
     }
-    key += mix(column);
+    key += mixBits(column);
   }
   return seen.insert(key);
 }
@@ -397,10 +243,42 @@ void ExactBranching::collectChildren() {
   });
 }
 
+// ---- placing
+
+// Whether `after`, which could have been placed, need not be tried directly after `before` (which
+// starts at `start`): the two can change places without harm, so that the plan is found the other
+// way round. Consistent choices: what outranks comes first, among equals the shorter; free tasks
+// come after what is not free, among themselves in the order of their arrivals.
+bool ExactBranching::yieldsTo(uint32_t before, uint32_t after, uint32_t device,
+                              int64_t start) const {
+  const size_t cellBefore = at(before, device), cellAfter = at(after, device);
+  const int64_t durationBefore = problem.duration(before, device);
+  const int64_t durationAfter = problem.duration(after, device);
+  const bool isFreeAfter = (freeTasks >> after & 1) != 0;
+  if ((freeTasks >> before & 1) != 0) {
+    if (start + durationBefore + durationAfter + looseTails[cellBefore] > target)
+      return false;
+    if (!isFreeAfter)
+      return arrival[cellAfter] <= start;
+    if (arrival[cellAfter] != arrival[cellBefore])
+      return arrival[cellAfter] < arrival[cellBefore];
+    if (looseTails[cellAfter] != looseTails[cellBefore])
+      return looseTails[cellAfter] > looseTails[cellBefore];
+    return after < before;
+  }
+  if (isFreeAfter || arrival[cellAfter] > start)
+    return false;
+  if ((outrankedBy[before] >> after & 1) != 0)
+    return true;
+  return (equals[before] >> after & 1) != 0 &&
+         (durationAfter != durationBefore ? durationAfter < durationBefore : after < before);
+}
+
 ExactBranching::Placed ExactBranching::place(const Child &child) {
   const auto [start, urgency, task, device] = child;
   const uint32_t cluster = clusters[task];
-  const Placed before{idleFrom[device], lastStart, lastTask, clusterDevice[cluster] == kNone};
+  const Placed before{idleFrom[device], lastStart, passedOver[device], lastTask,
+                      clusterDevice[cluster] == kNone};
   const int64_t finish = start + problem.duration(task, device);
   idleFrom[device] = finish;
   lastStart = start;
@@ -409,6 +287,11 @@ ExactBranching::Placed ExactBranching::place(const Child &child) {
   clusterDevice[cluster] = device;
   open &= ~(uint64_t{1} << task);
   ready &= ~(uint64_t{1} << task);
+  passedOver[device] = 0;
+  for (uint64_t set = ready; set != 0; set &= set - 1)
+    if (const uint32_t other = lowestBit(set);
+        (allowed[other] >> device & 1) != 0 && yieldsTo(task, other, device, start))
+      passedOver[device] |= uint64_t{1} << other;
   for (uint32_t index : problem.outgoing(task)) {
     const ExactProblem::Edge &edge = problem.edge(index);
     int64_t *row = &arrival[at(edge.to, 0)];
@@ -441,6 +324,7 @@ void ExactBranching::undo(const Child &child, const Placed &before) {
   if (before.idleFrom == 0)
     used &= ~(1u << device);
   idleFrom[device] = before.idleFrom;
+  passedOver[device] = before.passedOver;
   lastStart = before.lastStart;
   lastTask = before.lastTask;
   if (before.fixedCluster)

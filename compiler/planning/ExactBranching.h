@@ -19,25 +19,11 @@
 #include <vector>
 
 #include "compiler/planning/ExactBounds.h"
+#include "compiler/planning/ExactPacking.h"
 #include "compiler/planning/ExactProblem.h"
+#include "compiler/planning/SeenStates.h"
 
 namespace autopar::planning {
-
-/// A set of keys, each the hash of a state, of bounded size: once full, old keys give way to new
-/// ones.
-class SeenStates {
-public:
-  /// Whether `key` was there; afterwards it is.
-  bool insert(uint64_t key);
-
-private:
-  static constexpr size_t kFewest = 1 << 10, kMost = 1 << 22; // keys: 8 KiB to 32 MiB
-  static constexpr size_t kProbes = 8;
-  bool insertInto(std::vector<uint64_t> &table, uint64_t key, bool &replaced) const;
-
-  std::vector<uint64_t> keys = std::vector<uint64_t>(kFewest, 0); // 0: none
-  size_t count = 0;
-};
 
 class ExactBranching {
 public:
@@ -67,6 +53,7 @@ private:
   /// What undo() puts back.
   struct Placed {
     int64_t idleFrom, lastStart;
+    uint64_t passedOver;
     uint32_t lastTask;
     bool fixedCluster;
   };
@@ -74,6 +61,9 @@ private:
   size_t at(uint32_t task, uint32_t device) const { return task * numDevices + device; }
   void reset(const ExactBounds &root);
   void gatherClusters(const ExactBounds &root);
+  void findFreeTasks();
+  void compareSuccessors();
+  bool yieldsTo(uint32_t before, uint32_t after, uint32_t device, int64_t start) const;
   bool node();
   void listDevices();
   bool closed(uint32_t task, uint32_t device) const;
@@ -82,8 +72,13 @@ private:
   bool findHeads();
   bool findHeadsOf(uint32_t task);
   int64_t remoteArrival(const ExactProblem::Edge &edge, uint32_t device) const;
+  void findFirstUses();
   bool workFits();
   bool seenBefore();
+  bool isEndGame() const;
+  bool packRest();
+  ExactPacking::Outcome pack(uint64_t rest, uint32_t lastDevice);
+  void setWindows(uint32_t task, size_t row, uint32_t lastDevice);
   void collectChildren();
   Placed place(const Child &child);
   void undo(const Child &child, const Placed &before);
@@ -94,14 +89,22 @@ private:
   uint64_t nodeCount = 0, nodeLimit = 0;
   bool outOfNodes = false;
 
+  // Constant: see yieldsTo(). By task: bit per task.
+  std::vector<uint64_t> outrankedBy, equals;
+
   // From the root, constant during a run.
   std::vector<uint32_t> allowed, clusters;       // by task
   std::vector<int64_t> rootHeads, tails;         // [task][device]
   std::vector<uint32_t> byTail;                  // tasks by decreasing least tail
   std::vector<int64_t> leastTail;                // by task
   std::vector<int64_t> prices, shortest;         // by device
+  std::vector<uint32_t> sizes;                   // by cluster: tasks
   std::vector<uint32_t> sharedClusters;          // those of several tasks
   std::vector<int64_t> clusterWork, clusterTail; // [cluster][device]
+  uint64_t freeTasks = 0;                        // bit per task
+  uint32_t lastOfAll = ExactProblem::kNone;      // waits for all others
+  std::vector<int64_t> looseTails;               // [task][device], of free tasks
+  std::vector<int64_t> grains;                   // by device: divides all durations
   uint64_t salt = 0;                             // of this run's keys
 
   // The partial plan.
@@ -112,20 +115,25 @@ private:
   std::vector<uint32_t> missing;       // by task: open predecessors
   std::vector<int64_t> arrival;        // [task][device]: of what has been made
   std::vector<int64_t> idleFrom;       // by device
+  std::vector<uint64_t> passedOver;    // by device: bit per task that cannot come next there
   std::vector<uint32_t> clusterDevice; // by cluster, kNone: open
   std::vector<uint32_t> placedOrder, deviceOf;
   std::vector<int64_t> savedArrivals; // stack
   std::vector<Child> children;        // stack
   SeenStates seen;
+  ExactPacking packing;
 
   // Of the current node, overwritten by the next.
   uint32_t considered = 0, branchable = 0; // bit per device; see listDevices()
   std::array<int64_t, kDevices> copies;    // how many devices stand behind a considered one
   std::array<int64_t, kDevices> raised;    // by device: idle from here, nothing starts earlier
   std::array<int64_t, kDevices> firstUse;  // by device: earliest start of an open task
-  std::array<uint32_t, kTasks> feasible;   // by task: bit per device
-  std::array<uint32_t, kTasks> blocked;    // by cluster: bit per device
-  std::vector<int64_t> heads, finishes;    // [task][device]
+  /// By device: the earliest starts of the devices that stand behind it, in order.
+  std::array<std::array<int64_t, kDevices>, kDevices> firstUses;
+  std::array<int64_t, kDevices> lastUse; // by device: latest finish of an open task
+  std::array<uint32_t, kTasks> feasible; // by task: bit per device
+  std::array<uint32_t, kTasks> blocked;  // by cluster: bit per device
+  std::vector<int64_t> heads, finishes;  // [task][device]
   struct Soonest {
     int64_t first, second; // earliest finishes on two different devices
     uint32_t device;       // of the first

@@ -8,6 +8,7 @@
 #include "compiler/planning/LowerBound.h"
 #include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
+#include "compiler/planning/SeenStates.h"
 #include "test/compiler/planning/BruteForce.h"
 #include "test/compiler/planning/PaperGraphs.h"
 #include "test/compiler/planning/RandomGraphs.h"
