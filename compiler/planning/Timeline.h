@@ -1,11 +1,12 @@
 // The used share of a device (or of a copy engine, which is used wholly or not at all) over time,
 // with first-fit search.
 //
-// A balanced tree of segments of constant use; each node knows the largest and smallest use and the
-// longest idle segment below it, so that a search costs O(log n) where a list of gaps would be
-// walked from the ready time to the frontier. Exclusive requests get the exact first fit; requests
-// for a share look at a bounded number of places, then take the first idle segment that is long
-// enough. Deterministic. Not synchronised.
+// A B+ tree of segments of constant use; a node knows the largest and smallest use and the longest
+// idle segment below each of its children, so that a search costs O(log n) where a list of gaps
+// would be walked from the ready time to the frontier, and a few wide nodes where a binary tree
+// would miss the cache at every level. Exclusive requests get the exact first fit; requests for a
+// share look at a bounded number of places, then take the first idle segment that is long enough.
+// Deterministic. Not synchronised.
 #ifndef AUTOPAR_COMPILER_PLANNING_TIMELINE_H
 #define AUTOPAR_COMPILER_PLANNING_TIMELINE_H
 
@@ -27,41 +28,59 @@ public:
   int64_t frontier() const { return idleFrom; }
 
 private:
-  using Index = uint32_t; // into nodes; 0: none
-  struct Node {
-    int64_t start = 0, length = 0;
-    int64_t longestIdle = 0;              // in the subtree
-    uint32_t used = 0;                    // of this segment
-    uint32_t mostUsed = 0, leastUsed = 0; // in the subtree
-    uint32_t priority = 0;
-    Index left = 0, right = 0;
+  using Index = uint32_t; // into leaves or inners
+  static constexpr uint32_t kWidth = 32;
+  static constexpr uint32_t kMostHeight = 12; // at least half full: 16^12 segments
+
+  /// Segment i is [start[i], start[i + 1]); the last one of the last leaf is idle and endless.
+  struct Leaf {
+    uint32_t count = 0;
+    uint32_t used[kWidth];
+    int64_t start[kWidth + 1];
+  };
+  struct Inner {
+    uint32_t count = 0;
+    Index child[kWidth]; // leaves if the node's height is 1
+    int64_t start[kWidth];
+    // Of all that is below the child.
+    int64_t longestIdle[kWidth];
+    uint32_t mostUsed[kWidth], leastUsed[kWidth];
+  };
+  struct Summary {
+    int64_t longestIdle;
+    uint32_t mostUsed, leastUsed;
+  };
+  /// The way from the root to a segment: per height the node and which of its children. Height 0
+  /// is the leaf and which of its segments.
+  struct Place {
+    Index node[kMostHeight];
+    uint32_t at[kMostHeight];
   };
 
-  void pull(Index node);
-  Index newNode(int64_t start, int64_t length, uint32_t used);
-  void split(Index node, int64_t key, Index &before, Index &from);
-  Index merge(Index left, Index right);
-  Index leftmost(Index node) const;
-  Index rightmost(Index node) const;
-  void popLeftmost(Index &tree, Node &out);
-  void popRightmost(Index &tree, Node &out);
-  template <class NodeTest, class TreeTest, class HereTest>
-  Index firstStartingFrom(int64_t key, NodeTest nodeTest, TreeTest treeTest,
-                          HereTest hereTest) const;
+  Place find(int64_t time) const;
+  const Leaf &leafOf(const Place &place) const { return leaves[place.node[0]]; }
+  bool next(Place &place) const;
+  template <class SegmentTest, class TreeTest>
+  bool firstFrom(Place &place, SegmentTest segmentTest, TreeTest treeTest) const;
   int64_t firstIdle(int64_t ready, int64_t duration) const;
   int64_t endOfLastAbove(uint32_t level) const;
-  bool extendSegmentBefore(int64_t start, int64_t finish, uint32_t share);
-  void addToAll(Index tree, uint32_t share);
-  Index append(Index tree, Node segment);
+
+  static Summary summaryOf(const Leaf &leaf);
+  static Summary summaryOf(const Inner &inner);
+  void reserveWithin(const Place &place, int64_t start, int64_t finish, uint32_t share);
+  void updateAbove(const Place &place, Summary summary);
+  bool isFull(Index node, uint32_t level) const;
+  void setChild(Inner &inner, uint32_t at, Index child, uint32_t level);
+  void splitChild(Index node, uint32_t at, uint32_t level);
+  Place makeRoom(int64_t time);
 
   uint32_t capacity;
   int64_t shortestUse;
   int64_t idleFrom = 0;
+  uint32_t height = 0; // of the root; 0: it is a leaf
   Index root = 0;
-  std::vector<Node> nodes;
-  std::vector<Index> freeNodes;
-  mutable std::vector<Index> path;
-  uint64_t randomState = 0x9e3779b97f4a7c15ull;
+  std::vector<Leaf> leaves;
+  std::vector<Inner> inners;
 };
 
 } // namespace autopar::planning
