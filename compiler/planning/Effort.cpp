@@ -42,16 +42,18 @@ void searchAll(const Problem &problem, uint64_t nodes, BestPlan &best) {
 int64_t enoughNs(const Problem &problem, int effort) {
   if (effort > 0)
     return lowerBound(problem.graph, problem.machine.description()).ns;
-  int64_t enough = std::max({criticalPathBound(problem.graph, problem.machine).ns,
-                             areaBound(problem.graph, problem.machine).ns,
-                             linkTrafficBound(problem.graph, problem.machine).ns});
+  // The critical path takes as long as a plan where tasks have many operands.
   constexpr size_t kBig = 20'000;
-  return problem.graph.taskCount() > kBig ? enough + enough / 10 : enough;
+  const int64_t enough = std::max(areaBound(problem.graph, problem.machine).ns,
+                                  linkTrafficBound(problem.graph, problem.machine).ns);
+  if (problem.graph.taskCount() > kBig)
+    return enough + enough / 10;
+  return std::max(enough, criticalPathBound(problem.graph, problem.machine).ns);
 }
 
 void planAtEffort(const Problem &problem, int effort, BestPlan &best) {
   Portfolio portfolio(problem);
-  for (const char *name : {"heft-harmonic", "reverse-heft-harmonic"})
+  for (const char *name : {"heft-harmonic", "priced", "reverse-heft-harmonic"})
     if (!best.isEnough())
       portfolio.run(name, best);
   if (effort >= 1)

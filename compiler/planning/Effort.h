@@ -9,7 +9,7 @@
 namespace autopar::planning {
 
 /// A makespan at which nothing better needs to be looked for: the largest lower bound; at effort 0
-/// the cheap ones, and on big graphs a tenth more.
+/// only the cheap ones, and on big graphs a tenth more.
 int64_t enoughNs(const Problem &problem, int effort);
 
 /// Offers what `effort` allows, until `best` is good enough. Each effort begins with all that the

@@ -5,7 +5,7 @@ namespace autopar::planning {
 namespace {
 
 /// As in Timeline.cpp: busy stretches that a request for a share skips one by one.
-constexpr int kMostTries = 16;
+constexpr int kMostTries = 64;
 
 } // namespace
 

@@ -14,7 +14,7 @@ constexpr int64_t kLongest = kForever / 2;
 
 /// How many busy stretches a request for a share skips one by one before it settles for an idle
 /// segment.
-constexpr int kMostTries = 16;
+constexpr int kMostTries = 64;
 
 /// Index of the last of `count` ascending starts that is not after `time`; the first one never is.
 uint32_t lastNotAfter(const int64_t *start, uint32_t count, int64_t time) {

@@ -333,6 +333,8 @@ TEST(PlannerScale, GrowthFromTenToAHundredThousandTasks) {
        single},
       {"layers of 12, bus", [](size_t n) { return layeredGraph(n, 12, 100, 5); }, bus},
       {"independent, shares", [](size_t n) { return independentGraph(n, 5); }, gpus},
+      {"dense joins of 30", [](size_t n) { return denseGraph(n, 30, 5); }, single},
+      {"reductions of one input", [](size_t n) { return reductionsGraph(n, 5); }, single},
   };
   for (const Shape &shape : shapes) {
     TaskGraph small = shape.make(10'000), big = shape.make(100'000);

@@ -276,4 +276,39 @@ TaskGraph independentGraph(size_t tasks, size_t devices) {
   return graph;
 }
 
+TaskGraph denseGraph(size_t tasks, size_t width, size_t devices) {
+  TaskGraph graph(devices);
+  std::vector<int64_t> costs(devices);
+  std::vector<ValueId> previous, current;
+  for (size_t index = 0; index < tasks; ++index) {
+    for (size_t device = 0; device < devices; ++device)
+      costs[device] = 80 + int64_t((index * 13 + device * 7) % 50);
+    TaskId task = graph.addTask("t", costs);
+    for (ValueId operand : previous)
+      graph.addOperand(task, operand);
+    current.push_back(graph.addValue(task, 10));
+    if (current.size() == width) {
+      previous.swap(current);
+      current.clear();
+    }
+  }
+  EXPECT_TRUE(graph.finalize().ok());
+  return graph;
+}
+
+TaskGraph reductionsGraph(size_t tasks, size_t devices) {
+  TaskGraph graph(devices);
+  std::vector<int64_t> costs(devices);
+  ValueId input = graph.addInput(DeviceId(size_t{0}), 5000);
+  for (size_t index = 0; index < tasks; ++index) {
+    for (size_t device = 0; device < devices; ++device)
+      costs[device] = 80 + int64_t((index * 13 + device * 7) % 50);
+    TaskId task = graph.addTask("reduction", costs);
+    graph.addOperand(task, input);
+    graph.markProgramResult(graph.addValue(task, 8));
+  }
+  EXPECT_TRUE(graph.finalize().ok());
+  return graph;
+}
+
 } // namespace autopar::planning

@@ -44,6 +44,10 @@ TaskGraph fanOutGraph(size_t tasks,
                       size_t devices); ///< One producer, the rest reads it, one joins them all.
 TaskGraph layeredGraph(size_t tasks, size_t width, uint64_t bytes, size_t devices);
 TaskGraph independentGraph(size_t tasks, size_t devices);
+/// Layers of `width`; each task reads all of the layer before.
+TaskGraph denseGraph(size_t tasks, size_t width, size_t devices);
+/// All tasks read one input on device 0; all results are wanted by the program.
+TaskGraph reductionsGraph(size_t tasks, size_t devices);
 
 } // namespace autopar::planning
 
