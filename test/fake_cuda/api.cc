@@ -30,7 +30,8 @@ cudaError_t Sticky(World& world, int device) { return world.devices[device].stic
 
 cudaError_t EnterCall(World& world, const CallInfo& info) {
   if (host_functions > 0) {
-    world.Note(ReportKind::kMisuse, std::string("a host function calls ") + info.name + ", which CUDA forbids");
+    world.Note(ReportKind::kMisuse,
+               std::string("a host function calls ") + info.name + ", which CUDA forbids");
     return cudaErrorNotPermitted;
   }
   if (!info.needs_device) return cudaSuccess;
@@ -39,25 +40,31 @@ cudaError_t EnterCall(World& world, const CallInfo& info) {
   if (current_device >= world.options.devices) current_device = 0;
   ++world.stats.calls;
   if (world.stats.calls == world.options.fail) {
-    cudaError_t code = world.options.fail_code != 0 ? static_cast<cudaError_t>(world.options.fail_code) : info.injected;
+    cudaError_t code = world.options.fail_code != 0
+                           ? static_cast<cudaError_t>(world.options.fail_code)
+                           : info.injected;
     if (world.options.late == 0) {
-      return world.Refuse(code, std::string(info.name) + " (call " + std::to_string(world.stats.calls) + ") is made to fail");
+      return world.Refuse(code, std::string(info.name) + " (call " +
+                                    std::to_string(world.stats.calls) + ") is made to fail");
     }
     world.late_error = code;
-  } else if (world.late_error != cudaSuccess && world.stats.calls >= world.options.fail + world.options.late) {
-    // "Note that this function may also return error codes from previous, asynchronous launches" (\notefnerr).
+  } else if (world.late_error != cudaSuccess &&
+             world.stats.calls >= world.options.fail + world.options.late) {
+    // "Note that this function may also return error codes from previous, asynchronous launches"
+    // (\notefnerr).
     return world.Refuse(std::exchange(world.late_error, cudaSuccess),
                         std::string(info.name) + " returns the error of an earlier call");
   }
-  // driver_types.h on 700, 702, 714 to 719: "leaves the process in an inconsistent state and any further CUDA work will
-  // return the same error".
+  // driver_types.h on 700, 702, 714 to 719: "leaves the process in an inconsistent state and any
+  // further CUDA work will return the same error".
   if (cudaError_t error = Sticky(world, current_device); error != cudaSuccess) return error;
   if (info.in_capture == InCapture::kUnsafe) return RefuseUnsafeCall(world, info.name);
   return cudaSuccess;
 }
 
 cudaError_t LeaveCall(World& world, const CallInfo& info, cudaError_t error) {
-  if (info.needs_device && DriverError(world) == cudaSuccess && host_functions == 0) world.Progress();
+  if (info.needs_device && DriverError(world) == cudaSuccess && host_functions == 0)
+    world.Progress();
   // cudaErrorNotReady "is not an error" (driver_types.h 600).
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
   return error;
@@ -76,12 +83,15 @@ cudaError_t TakeLastError() {
   return error;
 }
 
-cudaError_t Enqueue(World& world, Stream* stream, Work work, const std::string& label, OperationPtr* issued) {
+cudaError_t Enqueue(World& world, Stream* stream, Work work, const std::string& label,
+                    OperationPtr* issued) {
   if (stream->capture != nullptr) return CaptureWork(world, stream, std::move(work), label);
   if (cudaError_t error = Sticky(world, stream->device); error != cudaSuccess) return error;
   if (cudaError_t error = RefuseImplicit(world, stream); error != cudaSuccess) return error;
   std::vector<Access> accesses;
-  if (cudaError_t error = ResolveWork(world, stream->device, &work, &accesses); error != cudaSuccess) return error;
+  if (cudaError_t error = ResolveWork(world, stream->device, &work, &accesses);
+      error != cudaSuccess)
+    return error;
   work.fault = cudaSuccess;  // found again when it is issued
   OperationPtr operation = world.Issue(stream, std::move(work), label);
   if (issued != nullptr) *issued = operation;

@@ -1,4 +1,5 @@
-// The frame of every exported call: lock, counting, injected and sticky errors, the thread's last error, progress.
+// The frame of every exported call: lock, counting, injected and sticky errors, the thread's last
+// error, progress.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_API_H_
 #define AUTOPAR_TEST_FAKE_CUDA_API_H_
 
@@ -21,7 +22,8 @@ struct CallInfo {
   bool is_destroyer = false;                // no progress before: what it frees may be in use
 };
 
-// Says whether the call may go on: counts it, and returns an injected, late, sticky or capture error instead.
+// Says whether the call may go on: counts it, and returns an injected, late, sticky or capture
+// error instead.
 cudaError_t EnterCall(World& world, const CallInfo& info);
 // Progress and the last error.
 cudaError_t LeaveCall(World& world, const CallInfo& info, cudaError_t error);
@@ -49,7 +51,8 @@ class InHostFunction {
 cudaError_t Sticky(World& world, int device);
 
 // Enqueues work on a stream, or notes it in the graph that the stream is captured into.
-cudaError_t Enqueue(World& world, Stream* stream, Work work, const std::string& label, OperationPtr* issued = nullptr);
+cudaError_t Enqueue(World& world, Stream* stream, Work work, const std::string& label,
+                    OperationPtr* issued = nullptr);
 
 }  // namespace fake
 

@@ -9,7 +9,9 @@ using namespace fake;
 
 namespace {
 
-bool IsDevice(const World& world, int device) { return device >= 0 && device < world.options.devices; }
+bool IsDevice(const World& world, int device) {
+  return device >= 0 && device < world.options.devices;
+}
 
 constexpr CallInfo Always(const char* name) {
   return {name, InCapture::kAllowed, cudaErrorUnknown, false};
@@ -18,25 +20,41 @@ constexpr CallInfo Always(const char* name) {
 // An H200's figures, shrunk where the fake is smaller.
 int Attribute(const World& world, cudaDeviceAttr attribute) {
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: return 1024;
-    case cudaDevAttrWarpSize: return 32;
-    case cudaDevAttrMultiProcessorCount: return 132;
-    case cudaDevAttrMaxGridDimX: return 0x7fffffff;
+    case cudaDevAttrMaxThreadsPerBlock:
+      return 1024;
+    case cudaDevAttrWarpSize:
+      return 32;
+    case cudaDevAttrMultiProcessorCount:
+      return 132;
+    case cudaDevAttrMaxGridDimX:
+      return 0x7fffffff;
     case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ: return 65535;
-    case cudaDevAttrMaxSharedMemoryPerBlock: return 48 * 1024;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: return 2048;
-    case cudaDevAttrComputeCapabilityMajor: return world.options.arch / 10;
-    case cudaDevAttrComputeCapabilityMinor: return world.options.arch % 10;
-    case cudaDevAttrAsyncEngineCount: return 3;
-    case cudaDevAttrClockRate: return 1980000;
-    case cudaDevAttrMemoryClockRate: return 3201000;
-    case cudaDevAttrGlobalMemoryBusWidth: return 6144;
-    case cudaDevAttrL2CacheSize: return 50 << 20;
+    case cudaDevAttrMaxGridDimZ:
+      return 65535;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return 48 * 1024;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return 2048;
+    case cudaDevAttrComputeCapabilityMajor:
+      return world.options.arch / 10;
+    case cudaDevAttrComputeCapabilityMinor:
+      return world.options.arch % 10;
+    case cudaDevAttrAsyncEngineCount:
+      return 3;
+    case cudaDevAttrClockRate:
+      return 1980000;
+    case cudaDevAttrMemoryClockRate:
+      return 3201000;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return 6144;
+    case cudaDevAttrL2CacheSize:
+      return 50 << 20;
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrConcurrentKernels: return 1;
-    default: return 0;
+    case cudaDevAttrConcurrentKernels:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -50,11 +68,13 @@ FAKE_EXPORT cudaError_t cudaDriverGetVersion(int* version) {
 }
 
 FAKE_EXPORT cudaError_t cudaRuntimeGetVersion(int* version) {
-  return Call(Always("cudaRuntimeGetVersion"), [&](World&) { return *version = CUDART_VERSION, cudaSuccess; });
+  return Call(Always("cudaRuntimeGetVersion"),
+              [&](World&) { return *version = CUDART_VERSION, cudaSuccess; });
 }
 
 FAKE_EXPORT cudaError_t cudaGetDeviceCount(int* count) {
-  return Call({"cudaGetDeviceCount"}, [&](World& world) { return *count = world.options.devices, cudaSuccess; });
+  return Call({"cudaGetDeviceCount"},
+              [&](World& world) { return *count = world.options.devices, cudaSuccess; });
 }
 
 FAKE_EXPORT cudaError_t cudaGetDevice(int* device) {
@@ -63,7 +83,8 @@ FAKE_EXPORT cudaError_t cudaGetDevice(int* device) {
 
 FAKE_EXPORT cudaError_t cudaSetDevice(int device) {
   return Call({"cudaSetDevice"}, [&](World& world) {
-    if (!IsDevice(world, device)) return world.Refuse(cudaErrorInvalidDevice, "there is no device " + std::to_string(device));
+    if (!IsDevice(world, device))
+      return world.Refuse(cudaErrorInvalidDevice, "there is no device " + std::to_string(device));
     SetCurrentDevice(device);
     return cudaSuccess;
   });
@@ -121,7 +142,8 @@ FAKE_EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return Call({"cudaDeviceEnablePeerAccess", InCapture::kUnsafe}, [&](World& world) {
     if (flags != 0) return cudaErrorInvalidValue;
     if (!IsDevice(world, peer) || peer == CurrentDevice() || !world.options.peer) {
-      return world.Refuse(cudaErrorInvalidDevice, "no peer access from gpu " + std::to_string(CurrentDevice()) + " to gpu " +
+      return world.Refuse(cudaErrorInvalidDevice, "no peer access from gpu " +
+                                                      std::to_string(CurrentDevice()) + " to gpu " +
                                                       std::to_string(peer) + " is possible");
     }
     bool is_new = world.devices[CurrentDevice()].peers.insert(peer).second;
@@ -131,7 +153,8 @@ FAKE_EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 
 FAKE_EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return Call({"cudaDeviceDisablePeerAccess", InCapture::kUnsafe}, [&](World& world) {
-    return world.devices[CurrentDevice()].peers.erase(peer) > 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+    return world.devices[CurrentDevice()].peers.erase(peer) > 0 ? cudaSuccess
+                                                                : cudaErrorPeerAccessNotEnabled;
   });
 }
 

@@ -11,11 +11,13 @@ constexpr CallInfo Allocating(const char* name) {
   return {name, InCapture::kUnsafe, cudaErrorMemoryAllocation};
 }
 
-// H:4752: cudaFree may synchronise, or may not: whoever frees has to know that everything has finished.
+// H:4752: cudaFree may synchronise, or may not: whoever frees has to know that everything has
+// finished.
 void CheckUnused(World& world, const Allocation& allocation) {
   Shadow::Conflict conflict;
   if (!allocation.shadow.FindUncovered(world.host, &conflict)) return;
-  world.Note(ReportKind::kFreed, allocation.Describe() + " is freed, and the host has not waited for " +
+  world.Note(ReportKind::kFreed, allocation.Describe() +
+                                     " is freed, and the host has not waited for " +
                                      *conflict.earlier.label + ", which uses it");
 }
 
@@ -46,8 +48,9 @@ FAKE_EXPORT cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     ++world.stats.allocations;
     uint64_t& used = world.devices[CurrentDevice()].used_bytes;
     if (bytes > (world.options.memory_mb << 20) - used) {
-      return world.Refuse(cudaErrorMemoryAllocation, "gpu " + std::to_string(CurrentDevice()) + " has no " +
-                                                         std::to_string(bytes) + " bytes left");
+      return world.Refuse(cudaErrorMemoryAllocation, "gpu " + std::to_string(CurrentDevice()) +
+                                                         " has no " + std::to_string(bytes) +
+                                                         " bytes left");
     }
     AllocationPtr allocation = world.memory.Allocate(MemoryKind::kDevice, CurrentDevice(), bytes);
     if (allocation == nullptr) return cudaErrorMemoryAllocation;
@@ -72,20 +75,25 @@ FAKE_EXPORT cudaError_t cudaFree(void* pointer) {
 
 FAKE_EXPORT cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   return Call(Allocating("cudaHostAlloc"), [&](World& world) {
-    // H:1659: without this flag the memory is pinned for one context only, and its lifetime hangs on it.
+    // H:1659: without this flag the memory is pinned for one context only, and its lifetime hangs
+    // on it.
     if ((flags & cudaHostAllocPortable) == 0 && world.options.devices > 1) {
-      world.Note(ReportKind::kMisuse, "cudaHostAlloc without cudaHostAllocPortable: other devices take it for pageable memory");
+      world.Note(
+          ReportKind::kMisuse,
+          "cudaHostAlloc without cudaHostAllocPortable: other devices take it for pageable memory");
     }
     return AllocateHost(world, pointer, bytes);
   });
 }
 
 FAKE_EXPORT cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  return Call(Allocating("cudaMallocHost"), [&](World& world) { return AllocateHost(world, pointer, bytes); });
+  return Call(Allocating("cudaMallocHost"),
+              [&](World& world) { return AllocateHost(world, pointer, bytes); });
 }
 
 FAKE_EXPORT cudaError_t cudaFreeHost(void* pointer) {
-  return Call({"cudaFreeHost", InCapture::kUnsafe}, [&](World& world) { return FreeHost(world, pointer); });
+  return Call({"cudaFreeHost", InCapture::kUnsafe},
+              [&](World& world) { return FreeHost(world, pointer); });
 }
 
 FAKE_EXPORT cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
@@ -101,14 +109,16 @@ FAKE_EXPORT cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) 
 FAKE_EXPORT cudaError_t cudaHostUnregister(void* pointer) {
   return Call({"cudaHostUnregister", InCapture::kUnsafe}, [&](World& world) {
     AllocationPtr allocation = world.memory.FindStart(pointer);
-    if (allocation == nullptr || allocation->kind != MemoryKind::kRegistered) return cudaErrorHostMemoryNotRegistered;
+    if (allocation == nullptr || allocation->kind != MemoryKind::kRegistered)
+      return cudaErrorHostMemoryNotRegistered;
     CheckUnused(world, *allocation);
     world.memory.Free(allocation);
     return cudaSuccess;
   });
 }
 
-FAKE_EXPORT cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+FAKE_EXPORT cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                                 const void* pointer) {
   return Call({"cudaPointerGetAttributes"}, [&](World& world) {
     std::memset(attributes, 0, sizeof *attributes);
     AllocationPtr allocation = world.memory.Find(pointer, 1);

@@ -7,10 +7,12 @@ using namespace fake;
 namespace {
 
 cudaError_t NoStream(World& world, const char* name) {
-  return world.Refuse(cudaErrorInvalidResourceHandle, std::string(name) + ": no such stream, or destroyed");
+  return world.Refuse(cudaErrorInvalidResourceHandle,
+                      std::string(name) + ": no such stream, or destroyed");
 }
 cudaError_t NoEvent(World& world, const char* name) {
-  return world.Refuse(cudaErrorInvalidResourceHandle, std::string(name) + ": no such event, or destroyed");
+  return world.Refuse(cudaErrorInvalidResourceHandle,
+                      std::string(name) + ": no such event, or destroyed");
 }
 
 cudaError_t CreateStream(World& world, cudaStream_t* handle, unsigned flags) {
@@ -33,19 +35,24 @@ cudaError_t CreateEvent(World& world, cudaEvent_t* handle, unsigned flags) {
   return cudaSuccess;
 }
 
-cudaError_t RecordEvent(World& world, cudaEvent_t handle, cudaStream_t stream_handle, unsigned flags) {
+cudaError_t RecordEvent(World& world, cudaEvent_t handle, cudaStream_t stream_handle,
+                        unsigned flags) {
   Stream* stream = world.FindStream(stream_handle);
   Event* event = world.FindEvent(handle);
   if (stream == nullptr) return NoStream(world, "record");
   if (event == nullptr) return NoEvent(world, "record");
   // H:2839: "The event and stream must be on the same device".
   if (event->device != stream->device) {
-    return world.Refuse(cudaErrorInvalidResourceHandle, event->Describe() + " of gpu " + std::to_string(event->device) +
-                                                            " is recorded on " + stream->Describe());
+    return world.Refuse(cudaErrorInvalidResourceHandle,
+                        event->Describe() + " of gpu " + std::to_string(event->device) +
+                            " is recorded on " + stream->Describe());
   }
-  if (stream->capture != nullptr) return CaptureRecord(world, stream, event, (flags & cudaEventRecordExternal) != 0);
+  if (stream->capture != nullptr)
+    return CaptureRecord(world, stream, event, (flags & cudaEventRecordExternal) != 0);
   OperationPtr issued;
-  if (cudaError_t error = Enqueue(world, stream, Work(), "record " + event->Describe(), &issued); error != cudaSuccess) return error;
+  if (cudaError_t error = Enqueue(world, stream, Work(), "record " + event->Describe(), &issued);
+      error != cudaSuccess)
+    return error;
   event->recorded = issued;
   event->capture = nullptr;
   return cudaSuccess;
@@ -65,15 +72,18 @@ cudaError_t QueryOperation(World& world, const OperationPtr& operation, int devi
 }  // namespace
 
 FAKE_EXPORT cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return Call({"cudaStreamCreate"}, [&](World& world) { return CreateStream(world, stream, cudaStreamDefault); });
+  return Call({"cudaStreamCreate"},
+              [&](World& world) { return CreateStream(world, stream, cudaStreamDefault); });
 }
 
 FAKE_EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return Call({"cudaStreamCreateWithFlags"}, [&](World& world) { return CreateStream(world, stream, flags); });
+  return Call({"cudaStreamCreateWithFlags"},
+              [&](World& world) { return CreateStream(world, stream, flags); });
 }
 
 FAKE_EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return Call({"cudaStreamCreateWithPriority"}, [&](World& world) { return CreateStream(world, stream, flags); });
+  return Call({"cudaStreamCreateWithPriority"},
+              [&](World& world) { return CreateStream(world, stream, flags); });
 }
 
 // H:2190: returns at once; work that is pending completes.
@@ -82,10 +92,13 @@ FAKE_EXPORT cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     Stream* stream = world.FindStream(handle);
     if (stream == nullptr || stream->number == 0) return NoStream(world, "cudaStreamDestroy");
     if (stream->capture != nullptr) {
-      return Prohibit(world, stream->capture, cudaErrorStreamCaptureUnsupported, stream->Describe() + " is destroyed while it is captured");
+      return Prohibit(world, stream->capture, cudaErrorStreamCaptureUnsupported,
+                      stream->Describe() + " is destroyed while it is captured");
     }
     if (stream->last != nullptr && !world.host.Covers(stream->last->chain, stream->last->count)) {
-      world.Note(ReportKind::kMisuse, stream->Describe() + " is destroyed before its work is known to be finished: " + *stream->last->label);
+      world.Note(ReportKind::kMisuse,
+                 stream->Describe() + " is destroyed before its work is known to be finished: " +
+                     *stream->last->label);
     }
     stream->is_destroyed = true;
     return cudaSuccess;
@@ -97,7 +110,8 @@ FAKE_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     Stream* stream = world.FindStream(handle);
     if (stream == nullptr) return NoStream(world, "cudaStreamSynchronize");
     if (stream->capture != nullptr) {
-      return Prohibit(world, stream->capture, cudaErrorStreamCaptureUnsupported, "a captured stream is synchronised");
+      return Prohibit(world, stream->capture, cudaErrorStreamCaptureUnsupported,
+                      "a captured stream is synchronised");
     }
     if (IsDroppedSync(world)) return cudaSuccess;
     for (const OperationPtr& operation : world.LegacyPredecessors(stream)) {
@@ -113,15 +127,18 @@ FAKE_EXPORT cudaError_t cudaStreamQuery(cudaStream_t handle) {
     Stream* stream = world.FindStream(handle);
     if (stream == nullptr) return NoStream(world, "cudaStreamQuery");
     if (stream->capture != nullptr) {
-      return Prohibit(world, stream->capture, cudaErrorStreamCaptureUnsupported, "a captured stream is queried");
+      return Prohibit(world, stream->capture, cudaErrorStreamCaptureUnsupported,
+                      "a captured stream is queried");
     }
     return QueryOperation(world, stream->last, stream->device);
   });
 }
 
-// H:2221: the wait is for the event's most recent record at this call; later records do not change it. One that was never
-// recorded is an empty set of work. Streams and events of other devices are allowed.
-FAKE_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, unsigned flags) {
+// H:2221: the wait is for the event's most recent record at this call; later records do not change
+// it. One that was never recorded is an empty set of work. Streams and events of other devices are
+// allowed.
+FAKE_EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
+                                            unsigned flags) {
   return Call({"cudaStreamWaitEvent"}, [&](World& world) {
     Stream* stream = world.FindStream(stream_handle);
     Event* event = world.FindEvent(handle);
@@ -158,11 +175,13 @@ FAKE_EXPORT cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
 }
 
 FAKE_EXPORT cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return Call({"cudaEventCreate"}, [&](World& world) { return CreateEvent(world, event, cudaEventDefault); });
+  return Call({"cudaEventCreate"},
+              [&](World& world) { return CreateEvent(world, event, cudaEventDefault); });
 }
 
 FAKE_EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return Call({"cudaEventCreateWithFlags"}, [&](World& world) { return CreateEvent(world, event, flags); });
+  return Call({"cudaEventCreateWithFlags"},
+              [&](World& world) { return CreateEvent(world, event, flags); });
 }
 
 FAKE_EXPORT cudaError_t cudaEventDestroy(cudaEvent_t handle) {
@@ -175,18 +194,22 @@ FAKE_EXPORT cudaError_t cudaEventDestroy(cudaEvent_t handle) {
 }
 
 FAKE_EXPORT cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return Call({"cudaEventRecord"}, [&](World& world) { return RecordEvent(world, event, stream, 0); });
+  return Call({"cudaEventRecord"},
+              [&](World& world) { return RecordEvent(world, event, stream, 0); });
 }
 
-FAKE_EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return Call({"cudaEventRecordWithFlags"}, [&](World& world) { return RecordEvent(world, event, stream, flags); });
+FAKE_EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                                 unsigned flags) {
+  return Call({"cudaEventRecordWithFlags"},
+              [&](World& world) { return RecordEvent(world, event, stream, flags); });
 }
 
 FAKE_EXPORT cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return Call({"cudaEventQuery", InCapture::kUnsafe}, [&](World& world) {
     Event* event = world.FindEvent(handle);
     if (event == nullptr) return NoEvent(world, "cudaEventQuery");
-    if (event->capture != nullptr) return Prohibit(world, event->capture, cudaErrorCapturedEvent, "a captured event is queried");
+    if (event->capture != nullptr)
+      return Prohibit(world, event->capture, cudaErrorCapturedEvent, "a captured event is queried");
     return QueryOperation(world, event->recorded, event->device);
   });
 }
@@ -197,23 +220,31 @@ FAKE_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
     Event* event = world.FindEvent(handle);
     if (event == nullptr) return NoEvent(world, "cudaEventSynchronize");
     // H:2560 and seen in practice: 907 until it is recorded outside of a capture again.
-    if (event->capture != nullptr) return Prohibit(world, event->capture, cudaErrorCapturedEvent, "a captured event is synchronised");
+    if (event->capture != nullptr)
+      return Prohibit(world, event->capture, cudaErrorCapturedEvent,
+                      "a captured event is synchronised");
     if (IsDroppedSync(world)) return cudaSuccess;
     world.WaitFor(event->recorded);
     return Sticky(world, event->device);
   });
 }
 
-// H:3029: both recorded, of one device, with timing; 600 if one has not happened. A thousand operations are a millisecond.
-FAKE_EXPORT cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+// H:3029: both recorded, of one device, with timing; 600 if one has not happened. A thousand
+// operations are a millisecond.
+FAKE_EXPORT cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,
+                                             cudaEvent_t end) {
   return Call({"cudaEventElapsedTime"}, [&](World& world) {
     Event *a = world.FindEvent(start), *b = world.FindEvent(end);
     if (a == nullptr || b == nullptr) return NoEvent(world, "cudaEventElapsedTime");
-    if (a->recorded == nullptr || b->recorded == nullptr || !a->has_timing || !b->has_timing || a->device != b->device) {
-      return world.Refuse(cudaErrorInvalidResourceHandle, "the time between events that have none, or of two devices");
+    if (a->recorded == nullptr || b->recorded == nullptr || !a->has_timing || !b->has_timing ||
+        a->device != b->device) {
+      return world.Refuse(cudaErrorInvalidResourceHandle,
+                          "the time between events that have none, or of two devices");
     }
     if (!a->recorded->is_done || !b->recorded->is_done) return cudaErrorNotReady;
-    *milliseconds = static_cast<float>(static_cast<int64_t>(b->recorded->done_at - a->recorded->done_at)) * 1e-3f;
+    *milliseconds =
+        static_cast<float>(static_cast<int64_t>(b->recorded->done_at - a->recorded->done_at)) *
+        1e-3f;
     return cudaSuccess;
   });
 }

@@ -15,14 +15,14 @@ struct BlasHandle {
   Stream* stream = nullptr;  // null: the legacy stream
   void* workspace = nullptr;
   uint64_t workspace_bytes = 0;
-  AllocationPtr pool;        // stands for the default workspace
+  AllocationPtr pool;  // stands for the default workspace
   cublasMath_t math = CUBLAS_DEFAULT_MATH;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
   bool is_destroyed = false;
 };
 
-// The product itself, on pointers that the CPU can use: sums over k in the element type, in order. Plain loops: the fake
-// is for small programs.
+// The product itself, on pointers that the CPU can use: sums over k in the element type, in order.
+// Plain loops: the fake is for small programs.
 void RunGemm(const GemmWork& work);
 
 }  // namespace fake

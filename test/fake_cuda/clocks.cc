@@ -30,7 +30,8 @@ void Shadow::Cover(uint64_t begin, uint64_t end) {
   }
 }
 
-bool Shadow::Read(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock, Conflict* conflict) {
+bool Shadow::Read(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock,
+                  Conflict* conflict) {
   if (begin >= end) return false;
   Cover(begin, end);
   bool races = false;
@@ -40,7 +41,8 @@ bool Shadow::Read(uint64_t begin, uint64_t end, const Accessor& who, const Clock
       races = true;
       *conflict = {cell->first, c.end, true, c.write};
     }
-    auto same = std::find_if(c.reads.begin(), c.reads.end(), [&](const Accessor& r) { return r.chain == who.chain; });
+    auto same = std::find_if(c.reads.begin(), c.reads.end(),
+                             [&](const Accessor& r) { return r.chain == who.chain; });
     if (same == c.reads.end()) {
       c.reads.push_back(who);
     } else {
@@ -50,7 +52,8 @@ bool Shadow::Read(uint64_t begin, uint64_t end, const Accessor& who, const Clock
   return races;
 }
 
-bool Shadow::Write(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock, Conflict* conflict) {
+bool Shadow::Write(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock,
+                   Conflict* conflict) {
   if (begin >= end) return false;
   Split(begin);
   Split(end);

@@ -1,10 +1,12 @@
-// Vector clocks over chains of operations, and for each byte of an allocation the last write and the reads since. Two
-// accesses race if one writes and neither's operation is ordered before the other's.
+// Vector clocks over chains of operations, and for each byte of an allocation the last write and
+// the reads since. Two accesses race if one writes and neither's operation is ordered before the
+// other's.
 //
-// A chain is a sequence of operations that CUDA runs one after the other: a stream, or a path through a graph. Operations
-// are numbered from 1 within their chain. An operation's clock says, for each chain, how many of its operations are
-// finished when this one starts (itself included in its own). The check is the classical one of happens-before
-// detectors (Mattern 1989; FastTrack, Flanagan and Freund 2009), on ranges instead of variables.
+// A chain is a sequence of operations that CUDA runs one after the other: a stream, or a path
+// through a graph. Operations are numbered from 1 within their chain. An operation's clock says,
+// for each chain, how many of its operations are finished when this one starts (itself included in
+// its own). The check is the classical one of happens-before detectors (Mattern 1989; FastTrack,
+// Flanagan and Freund 2009), on ranges instead of variables.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_CLOCKS_H_
 #define AUTOPAR_TEST_FAKE_CUDA_CLOCKS_H_
 
@@ -21,7 +23,8 @@ class Clock {
  public:
   void Join(const Clock& other) {
     if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
-    for (size_t i = 0; i < other.counts_.size(); ++i) counts_[i] = std::max(counts_[i], other.counts_[i]);
+    for (size_t i = 0; i < other.counts_.size(); ++i)
+      counts_[i] = std::max(counts_[i], other.counts_[i]);
   }
   void Set(uint32_t chain, uint32_t count) {
     if (counts_.size() <= chain) counts_.resize(chain + 1);
@@ -55,9 +58,12 @@ class Shadow {
     bool earlier_wrote = false;
     Accessor earlier;
   };
-  // Notes an access by an operation with `clock`; returns whether it races with an earlier one, the first in `conflict`.
-  bool Read(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock, Conflict* conflict);
-  bool Write(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock, Conflict* conflict);
+  // Notes an access by an operation with `clock`; returns whether it races with an earlier one, the
+  // first in `conflict`.
+  bool Read(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock,
+            Conflict* conflict);
+  bool Write(uint64_t begin, uint64_t end, const Accessor& who, const Clock& clock,
+             Conflict* conflict);
   // Whether all bytes were written by somebody; otherwise the first that was not.
   bool IsWritten(uint64_t begin, uint64_t end, uint64_t* missing) const;
   // An access that `clock` does not cover.
@@ -70,7 +76,8 @@ class Shadow {
     Accessor write;
     std::vector<Accessor> reads;  // since the write; at most one a chain
   };
-  using Cells = std::map<uint64_t, Cell>;  // by begin; no overlaps; bytes of no cell were never accessed
+  using Cells =
+      std::map<uint64_t, Cell>;  // by begin; no overlaps; bytes of no cell were never accessed
   // Makes `at` a border between cells.
   void Split(uint64_t at);
   // Makes [begin, end) consist of whole cells without gaps.

@@ -13,7 +13,9 @@ using namespace fake;
 
 namespace {
 
-std::string LineOf(const Report& report) { return std::string(Name(report.kind)) + ": " + report.text; }
+std::string LineOf(const Report& report) {
+  return std::string(Name(report.kind)) + ": " + report.text;
+}
 
 bool Matches(const Report& report, std::string_view prefix) {
   if (prefix.empty()) return report.kind != ReportKind::kError;
@@ -33,7 +35,8 @@ FAKE_EXPORT int autopar_fake_configure(const char* text) {
   return 0;
 }
 
-FAKE_EXPORT void autopar_fake_register_kernel(const char* name, const autopar_fake_operand* operands, size_t count,
+FAKE_EXPORT void autopar_fake_register_kernel(const char* name,
+                                              const autopar_fake_operand* operands, size_t count,
                                               void (*run)(void* const*)) {
   std::lock_guard<std::recursive_mutex> lock(WorldMutex());
   KernelCodeOnHost kernel;

@@ -34,7 +34,8 @@ void Gemm(const GemmWork& g) {
       packed_a.resize(static_cast<size_t>(g.m * g.k));
       for (int64_t p = 0; p < g.k; ++p) {
         for (int64_t i = 0; i < g.m; ++i) {
-          packed_a[static_cast<size_t>(p * g.m + i)] = Round(g.transpose_a ? a[i * g.lda + p] : a[p * g.lda + i], g.tf32);
+          packed_a[static_cast<size_t>(p * g.m + i)] =
+              Round(g.transpose_a ? a[i * g.lda + p] : a[p * g.lda + i], g.tf32);
         }
       }
       a = packed_a.data();

@@ -35,13 +35,15 @@ struct Group {
 thread_local const std::vector<Group>* running = nullptr;
 thread_local const std::string* running_name = nullptr;
 
-std::vector<Group> GroupsOf(const KernelCodeOnHost& kernel, const std::vector<std::byte*>& buffers) {
+std::vector<Group> GroupsOf(const KernelCodeOnHost& kernel,
+                            const std::vector<std::byte*>& buffers) {
   std::vector<Operand> operands;
   for (size_t i = 0; i < kernel.operands.size(); ++i) {
     if (buffers[i] == nullptr) continue;
     operands.push_back({i, buffers[i], buffers[i] + kernel.operands[i].bytes});
   }
-  std::sort(operands.begin(), operands.end(), [](const Operand& a, const Operand& b) { return a.begin < b.begin; });
+  std::sort(operands.begin(), operands.end(),
+            [](const Operand& a, const Operand& b) { return a.begin < b.begin; });
   std::vector<Group> groups;
   for (const Operand& operand : operands) {
     // Only operands that share bytes (work in place) must share a copy.
@@ -60,7 +62,8 @@ bool MapGroup(Group* group) {
   uint64_t phase = reinterpret_cast<uintptr_t>(group->begin) % kAlignment;
   uint64_t inner = kFront + phase + group->bytes() + kAlignment;
   group->map_bytes = (inner + kPage - 1) / kPage * kPage + kPage;
-  void* map = mmap(nullptr, group->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* map =
+      mmap(nullptr, group->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) return false;
   group->map = static_cast<std::byte*>(map);
   std::byte* guard = group->guard_page();
@@ -73,17 +76,19 @@ bool MapGroup(Group* group) {
   return true;
 }
 
-// "… bytes before parameter 2": bytes of the frame that are no longer what they were.
+// "writes up to 4 bytes before parameter 2": bytes of the frame that are no longer what they were.
 std::string ChangedFrame(const Group& group) {
-  const std::byte* end = group.copy + group.bytes();
-  for (const std::byte* p = group.copy; p-- > group.map;) {
-    if (*p == kCanary) continue;
-    return "writes " + std::to_string(group.copy - p) + " bytes before parameter " +
+  auto changed = [](std::byte b) { return b != kCanary; };
+  const std::byte* front = std::find_if(group.map, group.copy, changed);
+  if (front != group.copy) {
+    return "writes up to " + std::to_string(group.copy - front) + " bytes before parameter " +
            std::to_string(group.operands.front().parameter);
   }
-  for (const std::byte* p = end; p < group.guard_page(); ++p) {
-    if (*p == kCanary) continue;
-    return "writes " + std::to_string(p - end + 1) + " bytes beyond the end of parameter " +
+  const std::byte* end = group.copy + group.bytes();
+  const std::byte* last = group.guard_page();
+  while (last > end && !changed(last[-1])) --last;
+  if (last > end) {
+    return "writes up to " + std::to_string(last - end) + " bytes beyond the end of parameter " +
            std::to_string(group.operands.back().parameter);
   }
   return "";
@@ -95,11 +100,13 @@ std::string CopyBack(const KernelCodeOnHost& kernel, const Group& group) {
   for (const Operand& operand : group.operands) {
     if (!kernel.operands[operand.parameter].writes) continue;
     const std::byte* from = group.copy + (operand.begin - group.begin);
-    std::memcpy(expected.data() + (operand.begin - group.begin), from, static_cast<size_t>(operand.end - operand.begin));
+    std::memcpy(expected.data() + (operand.begin - group.begin), from,
+                static_cast<size_t>(operand.end - operand.begin));
     std::memcpy(operand.begin, from, static_cast<size_t>(operand.end - operand.begin));
   }
   if (std::memcmp(expected.data(), group.copy, group.bytes()) == 0) return "";
-  return "writes to parameter " + std::to_string(group.operands.front().parameter) + ", which it may only read";
+  return "writes to parameter " + std::to_string(group.operands.front().parameter) +
+         ", which it may only read";
 }
 
 }  // namespace
@@ -110,7 +117,8 @@ std::string RunGuarded(const KernelCodeOnHost& kernel, const std::vector<std::by
   std::string problem;
   for (Group& group : groups) {
     if (!MapGroup(&group)) problem = "cannot be run between guards: no memory";
-    for (const Operand& operand : group.operands) moved[operand.parameter] = group.copy + (operand.begin - group.begin);
+    for (const Operand& operand : group.operands)
+      moved[operand.parameter] = group.copy + (operand.begin - group.begin);
   }
   if (problem.empty()) {
     running = &groups;

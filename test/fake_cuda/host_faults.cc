@@ -20,7 +20,8 @@ void CallPrevious(int signal, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
     return previous.sa_sigaction(signal, info, context);
   }
-  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+    return previous.sa_handler(signal);
   // As if there had been no handler: the access is repeated and kills the process.
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
@@ -32,8 +33,8 @@ void CallPrevious(int signal, siginfo_t* info, void* context) {
   _exit(kHostFaultStatus);
 }
 
-// The fault is synchronous and comes from the program's own code (or a kernel's), not from the midst of an allocation:
-// taking the lock and allocating here is safe enough for a test.
+// The fault is synchronous and comes from the program's own code (or a kernel's), not from the
+// midst of an allocation: taking the lock and allocating here is safe enough for a test.
 void OnSegv(int signal, siginfo_t* info, void* context) {
   std::lock_guard<std::recursive_mutex> lock(WorldMutex());
   World& world = World::Get();
@@ -45,7 +46,8 @@ void OnSegv(int signal, siginfo_t* info, void* context) {
   }
   if (!Memory::IsOurs(address)) return CallPrevious(signal, info, context);
   if (AllocationPtr freed = world.memory.FindFreed(address)) {
-    world.Note(ReportKind::kHostAccess, "the host touches " + freed->Describe() + ", which was freed");
+    world.Note(ReportKind::kHostAccess,
+               "the host touches " + freed->Describe() + ", which was freed");
     EndProcess(world);
   }
   AllocationPtr allocation;
@@ -53,11 +55,15 @@ void OnSegv(int signal, siginfo_t* info, void* context) {
     if (candidate->Contains(address)) allocation = candidate;
   }
   if (allocation == nullptr) return CallPrevious(signal, info, context);
-  uint64_t offset = static_cast<uint64_t>(static_cast<const std::byte*>(address) - allocation->user);
-  std::string what = "the host touches byte " + std::to_string(offset) + " of " + allocation->Describe();
+  uint64_t offset =
+      static_cast<uint64_t>(static_cast<const std::byte*>(address) - allocation->user);
+  std::string what =
+      "the host touches byte " + std::to_string(offset) + " of " + allocation->Describe();
   if (allocation->is_host()) {
     std::string who = world.PendingUserOf(*allocation, offset);
-    if (who.empty()) return allocation->Unprotect(address);  // a neighbour on the page is in use, these bytes are not
+    if (who.empty())
+      return allocation->Unprotect(
+          address);  // a neighbour on the page is in use, these bytes are not
     what += ", which is in use by " + who + ", not finished";
   } else {
     what += ": device memory cannot be accessed by the host";

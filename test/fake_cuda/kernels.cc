@@ -19,7 +19,10 @@ using autopar::Schedule;
 
 // The next word from `at` on, which moves behind it: an identifier or one other character.
 std::string_view NextWord(std::string_view text, size_t* at) {
-  auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.' || c == '%'; };
+  auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.' ||
+           c == '%';
+  };
   while (*at < text.size()) {
     if (std::isspace(static_cast<unsigned char>(text[*at]))) {
       ++*at;
@@ -86,7 +89,8 @@ bool HostCode::ReadSchedule(const std::string& path, std::string* error) {
     for (const KernelCode& code : kernel.codes) {
       const autopar::CodeModule& module = schedule.modules[code.module];
       if (module.format == CodeFormat::kPtx) is_on_gpu = true;
-      if (module.format == CodeFormat::kElf && autopar::MissingCpuFeatures(module.features).empty()) cpu = &code;
+      if (module.format == CodeFormat::kElf && autopar::MissingCpuFeatures(module.features).empty())
+        cpu = &code;
     }
     if (!is_on_gpu) continue;
     KernelCodeOnHost host{kernel.name, ShapesOf(kernel), nullptr};
@@ -106,7 +110,8 @@ bool HostCode::ReadSchedule(const std::string& path, std::string* error) {
           if (tiles > 0) native(buffers, 0, tiles);
         };
       } else if (kernel.kind == KernelKind::kMatmul) {
-        // What follows a product on the CPU tile by tile is one kernel over the whole product on a GPU.
+        // What follows a product on the CPU tile by tile is one kernel over the whole product on a
+        // GPU.
         auto epilogue = reinterpret_cast<autopar::EpilogueFn>(*symbol);
         host.run = [epilogue, p = kernel.matmul](void* const* buffers) {
           for (int64_t b = 0; b < p.batch; ++b) epilogue(buffers, b * p.m, (b + 1) * p.m, 0, p.n);
@@ -146,7 +151,8 @@ bool ParsePtx(std::string_view text, std::vector<PtxEntry>* entries, std::string
     entries->push_back(std::move(entry));
   }
   if (has_version && !entries->empty()) return true;
-  *error = has_version ? "the PTX text has no .entry" : "the image is not PTX text: it has no .version";
+  *error =
+      has_version ? "the PTX text has no .entry" : "the image is not PTX text: it has no .version";
   return false;
 }
 

@@ -1,7 +1,8 @@
-// Kernels: what PTX text declares, and the CPU code that runs in its place. PTX is not interpreted: only the names of its
-// entries and the number of their parameters are read. The CPU code of an entry comes from the schedule files named by
-// AUTOPAR_FAKE_SCHEDULE (a list with colons), whose kernels carry code for GPUs and for CPUs under one name, or from a
-// test (autopar_fake_register_kernel).
+// Kernels: what PTX text declares, and the CPU code that runs in its place. PTX is not interpreted:
+// only the names of its entries and the number of their parameters are read. The CPU code of an
+// entry comes from the schedule files named by AUTOPAR_FAKE_SCHEDULE (a list with colons), whose
+// kernels carry code for GPUs and for CPUs under one name, or from a test
+// (autopar_fake_register_kernel).
 #ifndef AUTOPAR_TEST_FAKE_CUDA_KERNELS_H_
 #define AUTOPAR_TEST_FAKE_CUDA_KERNELS_H_
 

@@ -10,8 +10,8 @@ namespace fake {
 void UseKernel(World& world, LoadedKernel* kernel, int device, bool is_launch, bool is_captured);
 
 // Checks a launch and copies its arguments.
-cudaError_t MakeKernelWork(World& world, int device, const void* function, dim3 grid, dim3 block, void** arguments,
-                           size_t shared_bytes, Work* work);
+cudaError_t MakeKernelWork(World& world, int device, const void* function, dim3 grid, dim3 block,
+                           void** arguments, size_t shared_bytes, Work* work);
 
 }  // namespace fake
 

@@ -10,8 +10,8 @@ namespace fake {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-// User views live here: below the libraries, within what ThreadSanitizer and AddressSanitizer allow for mappings. No
-// number that a program passes by value looks like one.
+// User views live here: below the libraries, within what ThreadSanitizer and AddressSanitizer allow
+// for mappings. No number that a program passes by value looks like one.
 constexpr uintptr_t kFirstUser = 0x7e8000000000, kLastUser = 0x7f0000000000;
 uintptr_t next_user = kFirstUser;  // never goes back
 

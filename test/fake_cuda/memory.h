@@ -1,7 +1,8 @@
-// Device and pinned memory. Each allocation is an anonymous file mapped twice: the *user view*, whose addresses the
-// program holds, and the *internal view*, through which the fake reads and writes. The user view of device memory is
-// unreadable; that of pinned memory is read-only (copy source) or unreadable (copy target) while a copy is pending, page
-// by page. User addresses are never used again, so that a freed pointer stays recognisable.
+// Device and pinned memory. Each allocation is an anonymous file mapped twice: the *user view*,
+// whose addresses the program holds, and the *internal view*, through which the fake reads and
+// writes. The user view of device memory is unreadable; that of pinned memory is read-only (copy
+// source) or unreadable (copy target) while a copy is pending, page by page. User addresses are
+// never used again, so that a freed pointer stays recognisable.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_MEMORY_H_
 #define AUTOPAR_TEST_FAKE_CUDA_MEMORY_H_
 
@@ -20,8 +21,8 @@ enum class MemoryKind { kDevice, kPinned, kRegistered };
 
 struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
-  int device = 0;             // registered and pinned: the one that was current
-  uint64_t number = 0;        // 1, 2, … in the order of allocation, for messages
+  int device = 0;       // registered and pinned: the one that was current
+  uint64_t number = 0;  // 1, 2, … in the order of allocation, for messages
   std::byte* user = nullptr;
   std::byte* internal = nullptr;  // registered: the same as user
   uint64_t bytes = 0;
@@ -43,7 +44,8 @@ struct Allocation {
   }
   // "device memory 3 (gpu 0, 4096 bytes)"
   std::string Describe() const;
-  // Counts a pending operation that touches [begin, end) (delta 1), or one that has finished (-1), and protects the pages.
+  // Counts a pending operation that touches [begin, end) (delta 1), or one that has finished (-1),
+  // and protects the pages.
   void Pend(uint64_t begin, uint64_t end, bool writes, int delta);
   // Makes one page of the user view usable, whatever is pending.
   void Unprotect(const void* pointer);
@@ -52,15 +54,18 @@ using AllocationPtr = std::shared_ptr<Allocation>;
 
 class Memory {
  public:
-  // Null if the system has no memory. Device bytes are 0xff (floating-point NaN), pinned ones 0xff too.
+  // Null if the system has no memory. Device bytes are 0xff (floating-point NaN), pinned ones 0xff
+  // too.
   AllocationPtr Allocate(MemoryKind kind, int device, uint64_t bytes);
   // Device memory that no pointer of the program's finds.
   AllocationPtr AllocateHidden(int device, uint64_t bytes);
   AllocationPtr Register(void* pointer, uint64_t bytes, int device);
-  // Takes it out of the table and makes its user view inaccessible; operations that hold it may still use its bytes.
+  // Takes it out of the table and makes its user view inaccessible; operations that hold it may
+  // still use its bytes.
   void Free(const AllocationPtr& allocation);
 
-  // The live allocation that holds all of [pointer, pointer + bytes); null if there is none. bytes may be 0.
+  // The live allocation that holds all of [pointer, pointer + bytes); null if there is none. bytes
+  // may be 0.
   AllocationPtr Find(const void* pointer, uint64_t bytes) const;
   // The live allocation that starts there.
   AllocationPtr FindStart(const void* pointer) const;

@@ -5,14 +5,15 @@
 
 namespace fake {
 
-// STREAM (docs.nvidia.com/cuda/cuda-driver-api/stream-sync-behavior.html): the legacy stream waits for all blocking
-// streams of its context, and they wait for it; non-blocking ones are outside.
+// STREAM (docs.nvidia.com/cuda/cuda-driver-api/stream-sync-behavior.html): the legacy stream waits
+// for all blocking streams of its context, and they wait for it; non-blocking ones are outside.
 std::vector<OperationPtr> World::LegacyPredecessors(Stream* stream) const {
   std::vector<OperationPtr> result;
   Stream* legacy = devices[stream->device].legacy.get();
   if (stream == legacy) {
     for (const auto& other : streams) {
-      if (other->device == stream->device && other->is_blocking && other->last != nullptr) result.push_back(other->last);
+      if (other->device == stream->device && other->is_blocking && other->last != nullptr)
+        result.push_back(other->last);
     }
   } else if (stream->is_blocking && legacy->last != nullptr) {
     result.push_back(legacy->last);
@@ -20,11 +21,13 @@ std::vector<OperationPtr> World::LegacyPredecessors(Stream* stream) const {
   return result;
 }
 
-OperationPtr World::Issue(Stream* stream, Work work, const std::string& label, const std::vector<OperationPtr>& after) {
+OperationPtr World::Issue(Stream* stream, Work work, const std::string& label,
+                          const std::vector<OperationPtr>& after) {
   std::vector<OperationPtr> predecessors = LegacyPredecessors(stream);
   if (stream->last != nullptr) predecessors.push_back(stream->last);
   predecessors.insert(predecessors.end(), after.begin(), after.end());
-  stream->last = IssueOnChain(stream->chain, stream->device, std::move(work), label + " on " + stream->Describe(), predecessors);
+  stream->last = IssueOnChain(stream->chain, stream->device, std::move(work),
+                              label + " on " + stream->Describe(), predecessors);
   return stream->last;
 }
 
@@ -34,7 +37,8 @@ OperationPtr World::IssueOnChain(uint32_t chain, int device, Work work, const st
   operation->number = ++issued_;
   operation->device = device;
   operation->work = std::move(work);
-  operation->label = std::make_shared<std::string>("#" + std::to_string(operation->number) + " " + label);
+  operation->label =
+      std::make_shared<std::string>("#" + std::to_string(operation->number) + " " + label);
   operation->chain = chain;
   operation->count = ++chain_counts_[chain];
   // The caller has resolved it once already: what is wrong with it was returned then.
@@ -48,7 +52,8 @@ OperationPtr World::IssueOnChain(uint32_t chain, int device, Work work, const st
   }
   Prepare(operation.get(), after);
   CheckAccesses(*operation);
-  for (const Access& access : operation->accesses) access.allocation->Pend(access.begin, access.end(), access.writes, 1);
+  for (const Access& access : operation->accesses)
+    access.allocation->Pend(access.begin, access.end(), access.writes, 1);
   for (const OperationPtr& predecessor : after) {
     if (predecessor->is_done) continue;
     predecessor->successors.push_back(operation);
@@ -75,8 +80,10 @@ bool World::IsImplied(const Stream* stream, const OperationPtr& operation) const
 std::string World::PendingUserOf(const Allocation& allocation, uint64_t offset) const {
   for (const auto& [number, operation] : pending_) {
     for (const Access& access : operation->accesses) {
-      if (access.allocation.get() != &allocation || offset < access.begin || offset >= access.end()) continue;
-      if (access.rows == 1 || (offset - access.begin) % access.stride < access.row_bytes) return *operation->label;
+      if (access.allocation.get() != &allocation || offset < access.begin || offset >= access.end())
+        continue;
+      if (access.rows == 1 || (offset - access.begin) % access.stride < access.row_bytes)
+        return *operation->label;
     }
   }
   return "";
@@ -87,21 +94,25 @@ void World::CheckAccesses(const Operation& operation) {
   for (const Access& access : operation.accesses) {
     Shadow& shadow = access.allocation->shadow;
     for (uint64_t row = 0; row < access.rows; ++row) {
-      uint64_t begin = access.begin + row * access.stride, end = begin + access.row_bytes, missing = 0;
+      uint64_t begin = access.begin + row * access.stride, end = begin + access.row_bytes,
+               missing = 0;
       Shadow::Conflict conflict;
       if (options.uninitialised && access.reads && !access.allocation->is_host() &&
           !shadow.IsWritten(begin, end, &missing)) {
-        Note(ReportKind::kUninitialised, *operation.label + " reads byte " + std::to_string(missing) + " of " +
-                                             access.allocation->Describe() + ", which nothing wrote");
+        Note(ReportKind::kUninitialised,
+             *operation.label + " reads byte " + std::to_string(missing) + " of " +
+                 access.allocation->Describe() + ", which nothing wrote");
         row = access.rows;  // once is enough
       }
       bool races = access.reads && shadow.Read(begin, end, who, operation.clock, &conflict);
-      if (access.writes && !races) races = shadow.Write(begin, end, who, operation.clock, &conflict);
+      if (access.writes && !races)
+        races = shadow.Write(begin, end, who, operation.clock, &conflict);
       if (!races) continue;
-      Note(ReportKind::kRace, *operation.label + (access.writes ? " writes" : " reads") + " bytes [" +
-                                  std::to_string(conflict.begin) + ", " + std::to_string(conflict.end) + ") of " +
-                                  access.allocation->Describe() + ", which " + *conflict.earlier.label +
-                                  (conflict.earlier_wrote ? " writes" : " reads") + ", and nothing orders them");
+      Note(ReportKind::kRace,
+           *operation.label + (access.writes ? " writes" : " reads") + " bytes [" +
+               std::to_string(conflict.begin) + ", " + std::to_string(conflict.end) + ") of " +
+               access.allocation->Describe() + ", which " + *conflict.earlier.label +
+               (conflict.earlier_wrote ? " writes" : " reads") + ", and nothing orders them");
       break;
     }
   }

@@ -1,8 +1,8 @@
 #include "test/fake_cuda/options.h"
 
 #include <charconv>
-#include <map>
 #include <functional>
+#include <map>
 
 #include "test/fake_cuda/random.h"
 
@@ -65,15 +65,16 @@ std::map<std::string_view, Setter> Setters(Options* o) {
       {"guard", To(&o->guard)},
       {"uninitialised", To(&o->uninitialised)},
       {"leaks", To(&o->leaks)},
-      {"fault", ToOne<OnFault>(&o->on_fault,
-                               {{"exit", OnFault::kExit}, {"continue", OnFault::kContinue}})},
+      {"fault",
+       ToOne<OnFault>(&o->on_fault, {{"exit", OnFault::kExit}, {"continue", OnFault::kContinue}})},
       {"report", [o](std::string_view text) { return o->report = text, true; }},
       {"strict", To(&o->strict)},
   };
 }
 
 // Calls `visit` with each "name=value" of the list; false at the first that it refuses.
-bool ForEach(std::string_view text, const std::function<bool(std::string_view, std::string_view)>& visit) {
+bool ForEach(std::string_view text,
+             const std::function<bool(std::string_view, std::string_view)>& visit) {
   while (!text.empty()) {
     size_t comma = text.find(',');
     std::string_view item = text.substr(0, comma);

@@ -11,12 +11,10 @@
 
 namespace fake_test {
 namespace {
-
 constexpr int kSide = 16, kElements = kSide * kSide, kIterations = 4;
 constexpr size_t kBytes = kElements * sizeof(float);
 
 constexpr const char* kPtx = R"(
-// Kernels of a test; their bodies do not matter to the fake.
 .version 7.5
 .target sm_75
 .address_size 64
@@ -83,7 +81,8 @@ class Pipeline {
   void Check(cudaError_t error, const char* what) {
     if (error == cudaSuccess) return;
     cuda_.cudaGetLastError();
-    throw Failed{std::string(what) + ": " + std::to_string(error) + " " + cuda_.cudaGetErrorString(error)};
+    throw Failed{std::string(what) + ": " + std::to_string(error) + " " +
+                 cuda_.cudaGetErrorString(error)};
   }
   void Check(cublasStatus_t status, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -108,7 +107,8 @@ class Pipeline {
   cudaStream_t NewStream(int device) {
     CHECK(cuda_.cudaSetDevice(device));
     cudaStream_t stream = nullptr;
-    CHECK(cuda_.cudaStreamCreateWithFlags(&stream, plan_.blocking_streams ? cudaStreamDefault : cudaStreamNonBlocking));
+    CHECK(cuda_.cudaStreamCreateWithFlags(
+        &stream, plan_.blocking_streams ? cudaStreamDefault : cudaStreamNonBlocking));
     streams_.push_back(stream);
     return stream;
   }
@@ -123,7 +123,8 @@ class Pipeline {
   void SetUp() {
     using Operand = autopar_fake_operand;
     const Operand one[] = {{kBytes, AUTOPAR_FAKE_READ}, {kBytes, AUTOPAR_FAKE_WRITE}};
-    const Operand two[] = {{kBytes, AUTOPAR_FAKE_READ}, {kBytes, AUTOPAR_FAKE_READ}, {kBytes, AUTOPAR_FAKE_WRITE}};
+    const Operand two[] = {
+        {kBytes, AUTOPAR_FAKE_READ}, {kBytes, AUTOPAR_FAKE_READ}, {kBytes, AUTOPAR_FAKE_WRITE}};
     autopar_fake_register_kernel("scale", one, 2, Scale);
     autopar_fake_register_kernel("triple", one, 2, Triple);
     autopar_fake_register_kernel("add", two, 3, Add);
@@ -131,7 +132,8 @@ class Pipeline {
     CHECK(cuda_.cudaLibraryLoadData(&library_, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
     CHECK(cuda_.cudaLibraryGetKernel(&scale_, library_, "scale"));
     CHECK(cuda_.cudaLibraryGetKernel(&triple_, library_, "triple"));
-    CHECK(cuda_.cudaLibraryGetKernel(&add_, library_, Has(Fault::kKernelBeyondRange) ? "add_too_much" : "add"));
+    CHECK(cuda_.cudaLibraryGetKernel(&add_, library_,
+                                     Has(Fault::kKernelBeyondRange) ? "add_too_much" : "add"));
     for (int device : {0, 1}) {
       CHECK(cuda_.cudaSetDevice(device));
       if (!Has(Fault::kNoPeerAccess)) CHECK(cuda_.cudaDeviceEnablePeerAccess(1 - device, 0));
@@ -154,7 +156,8 @@ class Pipeline {
     c1_ = NewStream(1);
     x1_ = NewStream(1);
     for (cudaEvent_t* event : {&fork_, &a_, &s0_done_, &p_, &join0_}) *event = NewEvent(0);
-    for (cudaEvent_t* event : {&b_, &s1_done_, &add_done_, &g_, &out_, &host_b_, &join1_}) *event = NewEvent(1);
+    for (cudaEvent_t* event : {&b_, &s1_done_, &add_done_, &g_, &out_, &host_b_, &join1_})
+      *event = NewEvent(1);
     host_a_ = NewEvent(0);
     host_out_ = NewEvent(1);
     CHECK(cuda_.cudaSetDevice(Has(Fault::kWrongHandle) ? 0 : 1));
@@ -164,7 +167,8 @@ class Pipeline {
     if (!Has(Fault::kWrongHandle)) {
       Check(cublas_.cublasSetStream(handle_, c1_), "cublasSetStream");
       Check(cublas_.cublasSetWorkspace(handle_, workspace_, 1024), "cublasSetWorkspace");
-      if (Has(Fault::kStreamSetAfterWorkspace)) Check(cublas_.cublasSetStream(handle_, c1_), "cublasSetStream");
+      if (Has(Fault::kStreamSetAfterWorkspace))
+        Check(cublas_.cublasSetStream(handle_, c1_), "cublasSetStream");
     }
     if (Has(Fault::kWorkspaceShared)) {
       Check(cublas_.cublasCreate(&second_handle_), "cublasCreate");
@@ -188,10 +192,14 @@ class Pipeline {
     config.gridDim = dim3(1);
     config.blockDim = dim3(256);
     config.stream = stream;
-    CHECK(cuda_.cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers.data()));
+    CHECK(
+        cuda_.cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers.data()));
   }
-  void Record(cudaEvent_t event, cudaStream_t stream) { CHECK(cuda_.cudaEventRecord(event, stream)); }
-  void Wait(int number, cudaStream_t stream, cudaEvent_t event, int iteration, bool is_of_last_iteration) {
+  void Record(cudaEvent_t event, cudaStream_t stream) {
+    CHECK(cuda_.cudaEventRecord(event, stream));
+  }
+  void Wait(int number, cudaStream_t stream, cudaEvent_t event, int iteration,
+            bool is_of_last_iteration) {
     if (Has(Fault::kMissingWait) && plan_.wait == number) return;
     if (is_of_last_iteration && iteration == 0) return;
     CHECK(cuda_.cudaStreamWaitEvent(stream, event, 0));
@@ -199,38 +207,37 @@ class Pipeline {
 
   // One iteration's work on the devices; the bytes come from the staging buffers.
   void Issue(int i, bool reads_staging) {
-    const bool reuse = true;
-    Wait(0, x0_, s0_done_, i, reuse);
+    Wait(0, x0_, s0_done_, i, true);
     CHECK(cuda_.cudaMemcpyAsync(a0_, staging_a_, kBytes, cudaMemcpyHostToDevice, x0_));
     Record(a_, x0_);
     if (reads_staging) Record(host_a_, x0_);
-    Wait(1, x1_, s1_done_, i, reuse);
+    Wait(1, x1_, s1_done_, i, true);
     CHECK(cuda_.cudaMemcpyAsync(b1_, staging_b_, kBytes, cudaMemcpyHostToDevice, x1_));
     Record(b_, x1_);
     if (reads_staging) Record(host_b_, x1_);
 
-    Wait(2, c0_, a_, i, !reuse);
-    Wait(4, c0_, p_, i, reuse);
+    Wait(2, c0_, a_, i, false);
+    Wait(4, c0_, p_, i, true);
     Launch(Has(Fault::kWrongCurrentDevice) ? 1 : 0, c0_, scale_, {a0_, s0_});
     Record(s0_done_, c0_);
-    Wait(3, c1_, b_, i, !reuse);
+    Wait(3, c1_, b_, i, false);
     Launch(1, c1_, triple_, {b1_, s1_});
     Record(s1_done_, c1_);
 
-    Wait(5, x0_, s0_done_, i, !reuse);
-    Wait(6, x0_, add_done_, i, reuse);
-    if (Has(Fault::kRecordAfterWait)) Wait(7, c1_, p_, i, !reuse);
+    Wait(5, x0_, s0_done_, i, false);
+    Wait(6, x0_, add_done_, i, true);
+    if (Has(Fault::kRecordAfterWait)) Wait(7, c1_, p_, i, false);
     CHECK(cuda_.cudaMemcpyPeerAsync(r1_, 1, s0_, 0, kBytes, x0_));
     if (!Has(Fault::kStaleEvent) || i == 0) Record(p_, x0_);
-    if (!Has(Fault::kRecordAfterWait)) Wait(7, c1_, p_, i, !reuse);
+    if (!Has(Fault::kRecordAfterWait)) Wait(7, c1_, p_, i, false);
     Launch(1, c1_, add_, {Has(Fault::kNoPeerAccess) ? s0_ : r1_, s1_, t1_});
     Record(add_done_, c1_);
 
-    Wait(9, c1_, out_, i, reuse);
+    Wait(9, c1_, out_, i, true);
     Multiply(handle_, t1_, g1_);
     if (Has(Fault::kWorkspaceShared)) Multiply(second_handle_, b1_, other_);
     Record(g_, c1_);
-    Wait(8, x1_, g_, i, !reuse);
+    Wait(8, x1_, g_, i, false);
     if (Has(Fault::kBlockingCopy)) {
       CHECK(::cudaMemcpy(results_[i], g1_, kBytes, cudaMemcpyDeviceToHost));
     } else {
@@ -242,7 +249,8 @@ class Pipeline {
   void Multiply(cublasHandle_t handle, const float* t, float* g) {
     const float one = 1, zero = 0;
     CHECK(cuda_.cudaSetDevice(1));
-    Check(cublas_.cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSide, kSide, kSide, &one, t, kSide, t, kSide, &zero, g, kSide),
+    Check(cublas_.cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSide, kSide, kSide, &one, t,
+                                 kSide, t, kSide, &zero, g, kSide),
           "cublasSgemm");
   }
 
@@ -261,7 +269,8 @@ class Pipeline {
       Issue(i, true);
     }
     if (Has(Fault::kHostFunctionCallsCuda)) {
-      CHECK(::cudaLaunchHostFunc(x1_, [](void*) { ::cudaPeekAtLastError(), ::cudaSetDevice(0); }, nullptr));
+      CHECK(::cudaLaunchHostFunc(
+          x1_, [](void*) { ::cudaPeekAtLastError(), ::cudaSetDevice(0); }, nullptr));
     }
     Record(host_out_, x1_);
     if (Has(Fault::kHostReadsDevice)) sink_ += *static_cast<volatile float*>(g1_);
@@ -269,15 +278,17 @@ class Pipeline {
       CHECK(cuda_.cudaFree(b1_));
       device_memory_.erase(std::find(device_memory_.begin(), device_memory_.end(), b1_));
     }
-    if (!Has(Fault::kPinnedResultReadEarly) && !Has(Fault::kPageableResult)) CHECK(cuda_.cudaEventSynchronize(host_out_));
+    if (!Has(Fault::kPinnedResultReadEarly) && !Has(Fault::kPageableResult))
+      CHECK(cuda_.cudaEventSynchronize(host_out_));
   }
 
-  // One graph over all streams of both devices, captured once and launched for each iteration: its result copies go to
-  // one pinned buffer, whose bytes the host takes after each launch.
+  // One graph over all streams of both devices, captured once and launched for each iteration: its
+  // result copies go to one pinned buffer, whose bytes the host takes after each launch.
   void RunGraph() {
     CHECK(cuda_.cudaSetDevice(0));
-    CHECK(cuda_.cudaStreamBeginCapture(
-        x0_, Has(Fault::kAllocationInCapture) ? cudaStreamCaptureModeGlobal : cudaStreamCaptureModeRelaxed));
+    CHECK(cuda_.cudaStreamBeginCapture(x0_, Has(Fault::kAllocationInCapture)
+                                                ? cudaStreamCaptureModeGlobal
+                                                : cudaStreamCaptureModeRelaxed));
     cudaGraph_t graph = nullptr;
     try {
       Record(fork_, x0_);
@@ -355,7 +366,8 @@ class Pipeline {
   float *a0_, *s0_, *b1_, *s1_, *r1_, *t1_, *g1_, *other_, *workspace_, *staging_a_, *staging_b_;
   std::vector<float*> results_;
   cudaStream_t c0_, x0_, c1_, x1_;
-  cudaEvent_t fork_, a_, s0_done_, p_, join0_, b_, s1_done_, add_done_, g_, out_, host_a_, host_b_, join1_, host_out_;
+  cudaEvent_t fork_, a_, s0_done_, p_, join0_, b_, s1_done_, add_done_, g_, out_, host_a_, host_b_,
+      join1_, host_out_;
   float sink_ = 0;
 };
 

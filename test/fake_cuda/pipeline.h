@@ -5,9 +5,10 @@
 //   x0: S0 -> R1 (peer)
 //   c1: T1 = R1 + S1          c1: G1 = T1 T1 (cuBLAS)          x1: G1 -> host result
 //
-// on a compute and a copy stream of each device, over buffers, events and pinned staging that every iteration uses again.
-// Ten waits: w2 w3 w5 w7 w8 for data, w0 w1 w4 w6 w9 because bytes are overwritten. By hand: w0 is implied by w5 (both
-// before a copy of x0), w4 by w2, w1 by w8, w9 by w3.
+// on a compute and a copy stream of each device, over buffers, events and pinned staging that every
+// iteration uses again. Ten waits: w2 w3 w5 w7 w8 for data, w0 w1 w4 w6 w9 because bytes are
+// overwritten. By hand: w0 is implied by w5 (both before a copy of x0), w4 by w2, w1 by w8, w9 by
+// w3.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_PIPELINE_H_
 #define AUTOPAR_TEST_FAKE_CUDA_PIPELINE_H_
 
@@ -21,24 +22,24 @@ enum class Mode { kStreams, kGraph };
 
 enum class Fault {
   kNone,
-  kMissingWait,            // number `wait`
-  kEarlyReuse,             // S1 and R1 share bytes
-  kRecordAfterWait,        // eP is recorded after c1 has waited for it
-  kStaleEvent,             // eP is recorded in the first iteration only
+  kMissingWait,      // number `wait`
+  kEarlyReuse,       // S1 and R1 share bytes
+  kRecordAfterWait,  // eP is recorded after c1 has waited for it
+  kStaleEvent,       // eP is recorded in the first iteration only
   kWrongCurrentDevice,
   kWrongArenaDevice,
   kWrongHandle,
-  kNoPeerAccess,           // T1's kernel reads S0 itself, without access
-  kPageableResult,         // read without waiting
+  kNoPeerAccess,    // T1's kernel reads S0 itself, without access
+  kPageableResult,  // read without waiting
   kPinnedResultReadEarly,
-  kStagingOverwritten,     // filled before its copy is done
-  kBlockingCopy,           // cudaMemcpy instead of the copy to the result
+  kStagingOverwritten,  // filled before its copy is done
+  kBlockingCopy,        // cudaMemcpy instead of the copy to the result
   kHostReadsDevice,
   kHostFunctionCallsCuda,
   kFreedInUse,
   kKernelBeyondRange,
   kPinnedLeak,
-  kWorkspaceShared,        // by products on two streams
+  kWorkspaceShared,  // by products on two streams
   kStreamSetAfterWorkspace,
   // Graph only.
   kForkNotJoined,
@@ -50,13 +51,13 @@ enum class Fault {
 struct Plan {
   Mode mode = Mode::kStreams;
   Fault fault = Fault::kNone;
-  int wait = -1;               // kMissingWait
+  int wait = -1;  // kMissingWait
   bool blocking_streams = false;
 };
 
 struct Outcome {
-  std::string error;        // the first call that failed, and how; "" if all worked
-  int wrong_values = 0;     // iterations whose result is not the expected one
+  std::string error;     // the first call that failed, and how; "" if all worked
+  int wrong_values = 0;  // iterations whose result is not the expected one
 };
 
 // The table, filled from the fake.

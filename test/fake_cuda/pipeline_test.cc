@@ -1,5 +1,5 @@
-// The faults that the fake is for, planted in a program of two devices: each is caught, and nothing is reported where there
-// is none. AUTOPAR_FULL_TESTS: 300 seeds instead of 20.
+// The faults that the fake is for, planted in a program of two devices: each is caught, and nothing
+// is reported where there is none. AUTOPAR_FULL_TESTS: 300 seeds instead of 20.
 #include "test/fake_cuda/pipeline.h"
 
 #include <cstdlib>
@@ -14,7 +14,8 @@ namespace {
 int Seeds() { return std::getenv("AUTOPAR_FULL_TESTS") != nullptr ? 300 : 20; }
 
 Outcome RunWith(const std::string& options, const Plan& plan) {
-  EXPECT_EQ(autopar_fake_configure(("devices=2,fault=continue,report=/dev/null," + options).c_str()), 0);
+  EXPECT_EQ(
+      autopar_fake_configure(("devices=2,fault=continue,report=/dev/null," + options).c_str()), 0);
   return RunPipeline(plan);
 }
 std::string Seed(int seed) { return "seed=" + std::to_string(seed); }
@@ -48,7 +49,8 @@ TEST(Pipeline, CorrectProgramHasNoReportsAndRightValues) {
   }
 }
 
-// In streams: w0, w1, w4 and w9 are implied by others (pipeline.h); in a graph of one iteration only data waits are there.
+// In streams: w0, w1, w4 and w9 are implied by others (pipeline.h); in a graph of one iteration
+// only data waits are there.
 TEST(Pipeline, EveryMissingWaitIsARaceInEverySeedUnlessItIsImplied) {
   int wrong = 0;
   for (int seed = 1; seed <= Seeds(); ++seed) {
@@ -56,14 +58,16 @@ TEST(Pipeline, EveryMissingWaitIsARaceInEverySeedUnlessItIsImplied) {
       bool is_implied = wait == 0 || wait == 1 || wait == 4 || wait == 9;
       Outcome outcome = RunWith(Seed(seed), {.fault = Fault::kMissingWait, .wait = wait});
       ASSERT_EQ(outcome.error, "");
-      ASSERT_EQ(autopar_fake_count("race:") == 0, is_implied) << "wait " << wait << ", seed " << seed << ": " << FirstReport();
+      ASSERT_EQ(autopar_fake_count("race:") == 0, is_implied)
+          << "wait " << wait << ", seed " << seed << ": " << FirstReport();
       if (is_implied) {
         ASSERT_EQ(outcome.wrong_values, 0);
       }
       wrong += outcome.wrong_values > 0;
     }
     for (int wait : {2, 3, 5, 7, 8}) {
-      Outcome outcome = RunWith(Seed(seed), {.mode = Mode::kGraph, .fault = Fault::kMissingWait, .wait = wait});
+      Outcome outcome =
+          RunWith(Seed(seed), {.mode = Mode::kGraph, .fault = Fault::kMissingWait, .wait = wait});
       ASSERT_EQ(outcome.error, "");
       ASSERT_GT(autopar_fake_count("race:"), 0u) << "wait " << wait << ", seed " << seed;
     }
@@ -81,8 +85,8 @@ TEST(Pipeline, EveryDroppedWaitIsARaceOrImplied) {
     ASSERT_EQ(outcome.error, "");
     bool is_implied = autopar_fake_stat("dropped_and_implied") > 0;
     implied += is_implied;
-    // A wait that is not implied at its own place may be implied for the bytes by a later one of the same stream: w4 stands
-    // behind w2, w0 before w5 of the same iteration.
+    // A wait that is not implied at its own place may be implied for the bytes by a later one of
+    // the same stream: w4 stands behind w2, w0 before w5 of the same iteration.
     if (is_implied) {
       ASSERT_EQ(autopar_fake_count("race:"), 0u) << "wait " << wait;
     }
@@ -108,7 +112,8 @@ void ExpectCaught(const Case& c) {
     autopar_fake_report_leaks();
     bool is_caught = autopar_fake_count(c.report) > 0;
     if (c.in_every_seed) {
-      ASSERT_TRUE(is_caught) << c.name << ", seed " << seed << ": " << outcome.error << "; " << FirstReport();
+      ASSERT_TRUE(is_caught) << c.name << ", seed " << seed << ": " << outcome.error << "; "
+                             << FirstReport();
     }
     caught += is_caught;
   }
@@ -119,26 +124,86 @@ TEST(Pipeline, PlantedFaultsAreCaught) {
   const Case cases[] = {
       {"early reuse", {.fault = Fault::kEarlyReuse}, "", "race:", true},
       {"record after wait", {.fault = Fault::kRecordAfterWait}, "", "race:", true},
-      {"record after wait, first call", {.fault = Fault::kRecordAfterWait}, "", "misuse: stream 3 (gpu 1) waits for event", true},
+      {"record after wait, first call",
+       {.fault = Fault::kRecordAfterWait},
+       "",
+       "misuse: stream 3 (gpu 1) waits for event",
+       true},
       {"stale event", {.fault = Fault::kStaleEvent}, "", "race:", true},
-      {"wrong current device", {.fault = Fault::kWrongCurrentDevice}, "", "error: launch on stream 1 (gpu 0) while gpu 1 is current", true},
-      {"arena on the wrong device", {.fault = Fault::kWrongArenaDevice}, "", "error: peer copy: the source is not memory of gpu 0", true},
-      {"cuBLAS handle of another device", {.fault = Fault::kWrongHandle}, "", "error: product with a handle of gpu 0", true},
+      {"wrong current device",
+       {.fault = Fault::kWrongCurrentDevice},
+       "",
+       "error: launch on stream 1 (gpu 0) while gpu 1 is current",
+       true},
+      {"arena on the wrong device",
+       {.fault = Fault::kWrongArenaDevice},
+       "",
+       "error: peer copy: the source is not memory of gpu 0",
+       true},
+      {"cuBLAS handle of another device",
+       {.fault = Fault::kWrongHandle},
+       "",
+       "error: product with a handle of gpu 0",
+       true},
       {"no peer access", {.fault = Fault::kNoPeerAccess}, "", "error: #", true},
-      {"pinned result read early", {.fault = Fault::kPinnedResultReadEarly}, "eagerness=0", "host access: the host touches", true},
-      {"staging overwritten", {.fault = Fault::kStagingOverwritten}, "eagerness=0", "host access: the host touches", true},
-      {"blocking copy beside non-blocking streams", {.fault = Fault::kBlockingCopy}, "", "race:", true},
-      {"host reads device memory", {.fault = Fault::kHostReadsDevice}, "", "host access: the host touches byte 0 of device memory", true},
-      {"host function calls CUDA", {.fault = Fault::kHostFunctionCallsCuda}, "", "misuse: a host function calls cudaSetDevice", true},
+      {"pinned result read early",
+       {.fault = Fault::kPinnedResultReadEarly},
+       "eagerness=0",
+       "host access: the host touches",
+       true},
+      {"staging overwritten",
+       {.fault = Fault::kStagingOverwritten},
+       "eagerness=0",
+       "host access: the host touches",
+       true},
+      {"blocking copy beside non-blocking streams",
+       {.fault = Fault::kBlockingCopy},
+       "",
+       "race:",
+       true},
+      {"host reads device memory",
+       {.fault = Fault::kHostReadsDevice},
+       "",
+       "host access: the host touches byte 0 of device memory",
+       true},
+      {"host function calls CUDA",
+       {.fault = Fault::kHostFunctionCallsCuda},
+       "",
+       "misuse: a host function calls cudaSetDevice",
+       true},
       {"freed in use", {.fault = Fault::kFreedInUse}, "", "freed:", true},
-      {"kernel beyond its range", {.fault = Fault::kKernelBeyondRange}, "guard=100,fault=continue", "range: #", false},
+      {"kernel beyond its range",
+       {.fault = Fault::kKernelBeyondRange},
+       "guard=100,fault=continue",
+       "range: #",
+       false},
       {"pinned block not freed", {.fault = Fault::kPinnedLeak}, "", "leak: pinned memory", true},
       {"one workspace for two streams", {.fault = Fault::kWorkspaceShared}, "", "race:", true},
-      {"stream set after the workspace", {.fault = Fault::kStreamSetAfterWorkspace}, "", "misuse: cublasSetStream after", true},
-      {"graph: fork not joined", {.mode = Mode::kGraph, .fault = Fault::kForkNotJoined}, "", "error: stream 4 (gpu 1) is not joined", true},
-      {"graph: allocation in capture", {.mode = Mode::kGraph, .fault = Fault::kAllocationInCapture}, "", "error: cudaMalloc while a stream is captured", true},
-      {"graph: synchronise in capture", {.mode = Mode::kGraph, .fault = Fault::kSynchroniseInCapture}, "", "error: a captured stream is synchronised", true},
-      {"graph: no wait after launch", {.mode = Mode::kGraph, .fault = Fault::kNoWaitAfterLaunch}, "eagerness=0", "host access: the host touches", true},
+      {"stream set after the workspace",
+       {.fault = Fault::kStreamSetAfterWorkspace},
+       "",
+       "misuse: cublasSetStream after",
+       true},
+      {"graph: fork not joined",
+       {.mode = Mode::kGraph, .fault = Fault::kForkNotJoined},
+       "",
+       "error: stream 4 (gpu 1) is not joined",
+       true},
+      {"graph: allocation in capture",
+       {.mode = Mode::kGraph, .fault = Fault::kAllocationInCapture},
+       "",
+       "error: cudaMalloc while a stream is captured",
+       true},
+      {"graph: synchronise in capture",
+       {.mode = Mode::kGraph, .fault = Fault::kSynchroniseInCapture},
+       "",
+       "error: a captured stream is synchronised",
+       true},
+      {"graph: no wait after launch",
+       {.mode = Mode::kGraph, .fault = Fault::kNoWaitAfterLaunch},
+       "eagerness=0",
+       "host access: the host touches",
+       true},
   };
   for (const Case& c : cases) {
     // A write into the guard page ends the process: tested apart.
@@ -155,7 +220,8 @@ TEST(PipelineDeathTest, KernelBeyondItsRangeIsCaught) {
         RunPipeline({.fault = Fault::kKernelBeyondRange});
         std::exit(0);
       },
-      testing::ExitedWithCode(86), "range: kernel add_too_much touches bytes beyond the end of parameter 2");
+      testing::ExitedWithCode(86),
+      "range: kernel add_too_much touches bytes beyond the end of parameter 2");
 }
 
 TEST(PipelineDeathTest, HostAccessEndsTheProcessWithASentence) {
@@ -166,16 +232,18 @@ TEST(PipelineDeathTest, HostAccessEndsTheProcessWithASentence) {
         RunPipeline({.fault = Fault::kHostReadsDevice});
         std::exit(0);
       },
-      testing::ExitedWithCode(86), "host access: the host touches byte 0 of device memory .* cannot be accessed by the host");
+      testing::ExitedWithCode(86),
+      "host access: the host touches byte 0 of device memory .* cannot be accessed by the host");
 }
 
-// A result in pageable memory that is read without waiting: right by luck where the copy blocks, and then it is the block
-// that is reported.
+// A result in pageable memory that is read without waiting: right by luck where the copy blocks,
+// and then it is the block that is reported.
 TEST(Pipeline, PageableResultReadEarlyIsSeenByValuesOrByItsBlock) {
   int wrong = 0;
   for (const char* pageable : {"blocking", "staged", "async"}) {
     for (int seed = 1; seed <= Seeds(); ++seed) {
-      Outcome outcome = RunWith(Seed(seed) + ",pageable=" + pageable, {.fault = Fault::kPageableResult});
+      Outcome outcome =
+          RunWith(Seed(seed) + ",pageable=" + pageable, {.fault = Fault::kPageableResult});
       ASSERT_EQ(outcome.error, "");
       bool is_blocking = std::string(pageable) == "blocking";
       ASSERT_EQ(autopar_fake_stat("host_blocks") > 0, is_blocking);
@@ -189,7 +257,8 @@ TEST(Pipeline, PageableResultReadEarlyIsSeenByValuesOrByItsBlock) {
   EXPECT_GT(wrong, Seeds() / 4);
 }
 
-// Every call fails in turn: a sentence, no crash, nothing alive but what could not be destroyed, and the next run works.
+// Every call fails in turn: a sentence, no crash, nothing alive but what could not be destroyed,
+// and the next run works.
 TEST(Pipeline, EveryCallFailsInTurn) {
   for (Mode mode : {Mode::kStreams, Mode::kGraph}) {
     RunWith("seed=5", {.mode = mode});
@@ -202,7 +271,8 @@ TEST(Pipeline, EveryCallFailsInTurn) {
       with_error += !outcome.error.empty();
       autopar_fake_report_leaks();
       // What failed in the clean-up itself stays alive, nothing else.
-      ASSERT_LE(autopar_fake_count("leak:"), 1u) << "call " << call << ": " << autopar_fake_report("leak:", 1);
+      ASSERT_LE(autopar_fake_count("leak:"), 1u)
+          << "call " << call << ": " << autopar_fake_report("leak:", 1);
       ASSERT_TRUE(!outcome.error.empty() || outcome.wrong_values == 0) << "call " << call;
     }
     EXPECT_GT(with_error, calls / 2);
@@ -222,7 +292,8 @@ TEST(Pipeline, ErrorsThatComeLateAreReturned) {
 TEST(Pipeline, ContextErrorsStay) {
   for (int kernel = 1; kernel <= 12; ++kernel) {
     Outcome outcome = RunWith("seed=2,kernel_fault=" + std::to_string(kernel), {});
-    EXPECT_NE(outcome.error.find("700"), std::string::npos) << "kernel " << kernel << ": " << outcome.error;
+    EXPECT_NE(outcome.error.find("700"), std::string::npos)
+        << "kernel " << kernel << ": " << outcome.error;
     int device = autopar_fake_sticky(0) != 0 ? 0 : 1;
     EXPECT_EQ(autopar_fake_sticky(device), 700);
     Cuda().cudaSetDevice(device);

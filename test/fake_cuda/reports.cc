@@ -9,14 +9,22 @@ namespace fake {
 
 const char* Name(ReportKind kind) {
   switch (kind) {
-    case ReportKind::kRace: return "race";
-    case ReportKind::kHostAccess: return "host access";
-    case ReportKind::kRange: return "range";
-    case ReportKind::kUninitialised: return "uninitialised";
-    case ReportKind::kFreed: return "freed";
-    case ReportKind::kMisuse: return "misuse";
-    case ReportKind::kLeak: return "leak";
-    case ReportKind::kError: return "error";
+    case ReportKind::kRace:
+      return "race";
+    case ReportKind::kHostAccess:
+      return "host access";
+    case ReportKind::kRange:
+      return "range";
+    case ReportKind::kUninitialised:
+      return "uninitialised";
+    case ReportKind::kFreed:
+      return "freed";
+    case ReportKind::kMisuse:
+      return "misuse";
+    case ReportKind::kLeak:
+      return "leak";
+    case ReportKind::kError:
+      return "error";
   }
   return "?";
 }
@@ -51,7 +59,8 @@ std::vector<std::pair<const char*, uint64_t>> Counters(const Stats& s) {
 void Reports::Write(const Stats& stats) {
   if (path_.empty()) return;
   std::string line = "stats:";
-  for (const auto& [name, value] : Counters(stats)) line += std::string(" ") + name + "=" + std::to_string(value);
+  for (const auto& [name, value] : Counters(stats))
+    line += std::string(" ") + name + "=" + std::to_string(value);
   Line(line);
 }
 

@@ -1,5 +1,5 @@
-// What the fake found wrong, and what it counted. Reports are kept for tests (fake_cuda.h), and appended as lines
-// "KIND: sentence" to the report file or standard error.
+// What the fake found wrong, and what it counted. Reports are kept for tests (fake_cuda.h), and
+// appended as lines "KIND: sentence" to the report file or standard error.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_REPORTS_H_
 #define AUTOPAR_TEST_FAKE_CUDA_REPORTS_H_
 
@@ -28,16 +28,16 @@ struct Report {
 
 // Counted since the library was loaded or configured.
 struct Stats {
-  uint64_t calls = 0;             // that can fail: what `fail=N` counts
-  uint64_t waits = 0;             // cudaStreamWaitEvent
-  uint64_t implied_waits = 0;     // of which other order already implied
-  uint64_t edges = 0;             // between nodes of instantiated graphs
-  uint64_t syncs = 0;             // cudaEventSynchronize, cudaStreamSynchronize, cudaDeviceSynchronize
-  uint64_t host_blocks = 0;       // calls that are not meant to, and waited for the device
-  uint64_t allocations = 0;       // of device and pinned memory
-  uint64_t operations = 0;        // executed
-  uint64_t kernels = 0;           // launched, products included
-  uint64_t lazy_loads = 0;        // launches that were the kernel's first use on their device
+  uint64_t calls = 0;          // that can fail: what `fail=N` counts
+  uint64_t waits = 0;          // cudaStreamWaitEvent
+  uint64_t implied_waits = 0;  // of which other order already implied
+  uint64_t edges = 0;          // between nodes of instantiated graphs
+  uint64_t syncs = 0;          // cudaEventSynchronize, cudaStreamSynchronize, cudaDeviceSynchronize
+  uint64_t host_blocks = 0;    // calls that are not meant to, and waited for the device
+  uint64_t allocations = 0;    // of device and pinned memory
+  uint64_t operations = 0;     // executed
+  uint64_t kernels = 0;        // launched, products included
+  uint64_t lazy_loads = 0;     // launches that were the kernel's first use on their device
   uint64_t pageable_copies = 0;
   uint64_t staged_peer_copies = 0;  // between devices without peer access
   uint64_t peer_copies = 0;

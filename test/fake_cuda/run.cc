@@ -14,8 +14,8 @@
 namespace fake {
 namespace {
 
-// The internal view of a program's pointer; pageable memory has only itself. `accesses` keep memory that was freed
-// while the operation was pending.
+// The internal view of a program's pointer; pageable memory has only itself. `accesses` keep memory
+// that was freed while the operation was pending.
 std::byte* Internal(const void* pointer, const std::vector<Access>& accesses) {
   for (const Access& access : accesses) {
     const Allocation& a = *access.allocation;
@@ -24,7 +24,8 @@ std::byte* Internal(const void* pointer, const std::vector<Access>& accesses) {
   return nullptr;
 }
 
-void RunCopy(World& world, const std::string& label, const CopyWork& c, const std::vector<Access>& accesses) {
+void RunCopy(World& world, const std::string& label, const CopyWork& c,
+             const std::vector<Access>& accesses) {
   if (c.is_dropped) return;
   std::byte* target = Internal(c.target, accesses);
   const std::byte* source = c.staged != nullptr ? c.staged->data() : Internal(c.source, accesses);
@@ -33,25 +34,30 @@ void RunCopy(World& world, const std::string& label, const CopyWork& c, const st
   for (uint64_t i = 0; i < c.height; ++i) {
     const std::byte* from = source == nullptr ? nullptr : source + i * source_pitch;
     if (from == nullptr) {
-      if (!ReadHost(row.data(), static_cast<const std::byte*>(c.source) + i * c.source_pitch, c.width)) {
-        return world.Note(ReportKind::kHostAccess, label + ": its pageable source is no longer readable");
+      if (!ReadHost(row.data(), static_cast<const std::byte*>(c.source) + i * c.source_pitch,
+                    c.width)) {
+        return world.Note(ReportKind::kHostAccess,
+                          label + ": its pageable source is no longer readable");
       }
       from = row.data();
     }
     if (target != nullptr) {
       std::memmove(target + i * c.target_pitch, from, c.width);
     } else if (!WriteHost(static_cast<std::byte*>(c.target) + i * c.target_pitch, from, c.width)) {
-      return world.Note(ReportKind::kHostAccess, label + ": its pageable target is no longer writable");
+      return world.Note(ReportKind::kHostAccess,
+                        label + ": its pageable target is no longer writable");
     }
   }
 }
 
-void RunKernel(World& world, const std::string& label, const KernelWork& k, const std::vector<Access>& accesses) {
+void RunKernel(World& world, const std::string& label, const KernelWork& k,
+               const std::vector<Access>& accesses) {
   const KernelCodeOnHost& host = *k.kernel->host;
   std::vector<std::byte*> buffers;
   for (void* argument : k.arguments) buffers.push_back(Internal(argument, accesses));
   for (const Access& access : accesses) {
-    if (access.is_undefined_before) std::memset(access.allocation->internal + access.begin, 0xff, access.row_bytes);
+    if (access.is_undefined_before)
+      std::memset(access.allocation->internal + access.begin, 0xff, access.row_bytes);
   }
   if (world.random.Percent(world.options.guard)) {
     std::string problem = RunGuarded(host, buffers);
@@ -75,14 +81,21 @@ void RunGemmWork(const GemmWork& g, const std::vector<Access>& accesses) {
 
 }  // namespace
 
-void RunWork(World& world, int device, const std::string& label, const Work& work, const std::vector<Access>& accesses) {
+void RunWork(World& world, int device, const std::string& label, const Work& work,
+             const std::vector<Access>& accesses) {
   switch (work.kind) {
-    case WorkKind::kNothing: break;
-    case WorkKind::kCopy: RunCopy(world, label, work.copy, accesses); break;
-    case WorkKind::kSet:
-      if (work.set.bytes > 0) std::memset(Internal(work.set.target, accesses), work.set.value, work.set.bytes);
+    case WorkKind::kNothing:
       break;
-    case WorkKind::kKernel: RunKernel(world, label, work.kernel, accesses); break;
+    case WorkKind::kCopy:
+      RunCopy(world, label, work.copy, accesses);
+      break;
+    case WorkKind::kSet:
+      if (work.set.bytes > 0)
+        std::memset(Internal(work.set.target, accesses), work.set.value, work.set.bytes);
+      break;
+    case WorkKind::kKernel:
+      RunKernel(world, label, work.kernel, accesses);
+      break;
     case WorkKind::kGemm:
       if (work.gemm.m > 0 && work.gemm.n > 0) RunGemmWork(work.gemm, accesses);
       break;

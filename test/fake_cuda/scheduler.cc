@@ -38,13 +38,15 @@ void World::Run(const OperationPtr& operation) {
   // A broken context runs nothing any more; host functions are not called either (H:4145).
   if (device.sticky == cudaSuccess) {
     if (operation->work.fault != cudaSuccess) {
-      Break(operation->device, operation->work.fault, *operation->label + ": " + operation->work.fault_text);
+      Break(operation->device, operation->work.fault,
+            *operation->label + ": " + operation->work.fault_text);
     } else {
       RunWork(*this, operation->device, *operation->label, operation->work, operation->accesses);
     }
   }
   ++stats.operations;
-  for (const Access& access : operation->accesses) access.allocation->Pend(access.begin, access.end(), access.writes, -1);
+  for (const Access& access : operation->accesses)
+    access.allocation->Pend(access.begin, access.end(), access.writes, -1);
   operation->accesses.clear();
   operation->work = Work();
   operation->is_done = true;

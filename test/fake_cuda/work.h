@@ -1,5 +1,6 @@
-// What an operation does, as data: so that a graph can keep it, change it and launch it again. Pointers are the
-// program's; they become allocations when the work is issued (ResolveWork), and bytes when it runs (RunWork).
+// What an operation does, as data: so that a graph can keep it, change it and launch it again.
+// Pointers are the program's; they become allocations when the work is issued (ResolveWork), and
+// bytes when it runs (RunWork).
 #ifndef AUTOPAR_TEST_FAKE_CUDA_WORK_H_
 #define AUTOPAR_TEST_FAKE_CUDA_WORK_H_
 
@@ -25,8 +26,9 @@ struct CopyWork {
   const void* source = nullptr;
   uint64_t target_pitch = 0, source_pitch = 0, width = 0, height = 1;
   cudaMemcpyKind kind = cudaMemcpyDefault;
-  std::shared_ptr<std::vector<std::byte>> staged;  // the source's bytes (dense), taken at the call; null: read when it runs
-  bool is_dropped = false;                         // an injected hardware fault: nothing arrives
+  std::shared_ptr<std::vector<std::byte>>
+      staged;  // the source's bytes (dense), taken at the call; null: read when it runs
+  bool is_dropped = false;  // an injected hardware fault: nothing arrives
 };
 
 struct SetWork {
@@ -51,8 +53,8 @@ struct GemmWork {
   void* c = nullptr;
   void* workspace = nullptr;  // the handle's, written by every product; null: the library's own
   uint64_t workspace_bytes = 0;
-  AllocationPtr pool;         // the handle's default pool, if it serves
-  bool tf32 = false;          // factors are rounded to 10 bits of fraction first
+  AllocationPtr pool;  // the handle's default pool, if it serves
+  bool tf32 = false;   // factors are rounded to 10 bits of fraction first
 };
 
 struct HostWork {
@@ -67,12 +69,14 @@ struct Work {
   KernelWork kernel;
   GemmWork gemm;
   HostWork host;
-  // The work breaks the rules in a way that shows only when it runs: the context error and the sentence.
+  // The work breaks the rules in a way that shows only when it runs: the context error and the
+  // sentence.
   cudaError_t fault = cudaSuccess;
   std::string fault_text;
 };
 
-// Bytes of one allocation that an operation touches: rows of row_bytes from `begin`, `stride` apart.
+// Bytes of one allocation that an operation touches: rows of row_bytes from `begin`, `stride`
+// apart.
 struct Access {
   AllocationPtr allocation;
   uint64_t begin = 0, row_bytes = 0, stride = 0, rows = 1;
@@ -81,12 +85,14 @@ struct Access {
   uint64_t end() const { return rows == 0 ? begin : begin + (rows - 1) * stride + row_bytes; }
 };
 
-// What the work touches when it runs on `device`. Faults of kernels (addresses that are nobody's, another device's memory
-// without peer access) are noted in the work; those of copies are returned, with a sentence noted.
+// What the work touches when it runs on `device`. Faults of kernels (addresses that are nobody's,
+// another device's memory without peer access) are noted in the work; those of copies are returned,
+// with a sentence noted.
 cudaError_t ResolveWork(World& world, int device, Work* work, std::vector<Access>* accesses);
 
 // Runs it, through the internal views.
-void RunWork(World& world, int device, const std::string& label, const Work& work, const std::vector<Access>& accesses);
+void RunWork(World& world, int device, const std::string& label, const Work& work,
+             const std::vector<Access>& accesses);
 
 // Where the memory of a pointer is, for the direction of a copy and the rules of graph updates.
 enum class Place { kDevice, kPinned, kPageable };

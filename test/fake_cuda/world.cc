@@ -96,7 +96,8 @@ void World::ReportLeaks() {
   // On a broken device nothing can be freed, on hardware as here.
   auto is_broken = [&](int device) { return devices[device].sticky != cudaSuccess; };
   for (const auto& [address, allocation] : memory.live()) {
-    if (!is_broken(allocation->device)) Note(ReportKind::kLeak, allocation->Describe() + " is not freed");
+    if (!is_broken(allocation->device))
+      Note(ReportKind::kLeak, allocation->Describe() + " is not freed");
   }
   for (const auto& stream : streams) {
     if (!stream->is_destroyed && !is_broken(stream->device)) {
@@ -126,16 +127,19 @@ void World::ReportLeaks() {
 }
 
 Stream* World::FindStream(cudaStream_t handle) {
-  if (handle == nullptr || handle == cudaStreamLegacy) return devices.empty() ? nullptr : devices[CurrentDevice()].legacy.get();
+  if (handle == nullptr || handle == cudaStreamLegacy)
+    return devices.empty() ? nullptr : devices[CurrentDevice()].legacy.get();
   for (const auto& stream : streams) {
-    if (stream.get() == reinterpret_cast<Stream*>(handle)) return stream->is_destroyed ? nullptr : stream.get();
+    if (stream.get() == reinterpret_cast<Stream*>(handle))
+      return stream->is_destroyed ? nullptr : stream.get();
   }
   return nullptr;
 }
 
 Event* World::FindEvent(cudaEvent_t handle) {
   for (const auto& event : events) {
-    if (event.get() == reinterpret_cast<Event*>(handle)) return event->is_destroyed ? nullptr : event.get();
+    if (event.get() == reinterpret_cast<Event*>(handle))
+      return event->is_destroyed ? nullptr : event.get();
   }
   return nullptr;
 }

@@ -1,10 +1,10 @@
-// Everything the fake knows: devices, streams, events, operations. One World at a time, behind one lock; a call holds
-// the lock from begin to end (api.h), so the state needs none of its own.
+// Everything the fake knows: devices, streams, events, operations. One World at a time, behind one
+// lock; a call holds the lock from begin to end (api.h), so the state needs none of its own.
 //
-// An API call that CUDA would enqueue makes an Operation whose predecessors are known at the call: the last one of its
-// stream, those of waited events, the legacy stream's rules, a graph's edges. Its clock is therefore known too, and
-// races are looked for at the call. It *runs* later, when the scheduler picks it: after random calls, and while the
-// host waits for something.
+// An API call that CUDA would enqueue makes an Operation whose predecessors are known at the call:
+// the last one of its stream, those of waited events, the legacy stream's rules, a graph's edges.
+// Its clock is therefore known too, and races are looked for at the call. It *runs* later, when the
+// scheduler picks it: after random calls, and while the host waits for something.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_WORLD_H_
 #define AUTOPAR_TEST_FAKE_CUDA_WORLD_H_
 
@@ -40,13 +40,14 @@ struct Operation {
   uint32_t chain = 0, count = 0;
   Clock clock;
   std::vector<std::shared_ptr<Operation>> successors;  // that wait for this one
-  uint32_t missing = 0;  // predecessors that have not finished
+  uint32_t missing = 0;                                // predecessors that have not finished
   bool is_done = false;
   uint64_t done_at = 0;  // number of operations done before: a clock for cudaEventElapsedTime
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
-// Handles point to these objects; they live until the World ends, so that a destroyed one is recognised.
+// Handles point to these objects; they live until the World ends, so that a destroyed one is
+// recognised.
 struct Stream {
   uint64_t number = 0;
   int device = 0;
@@ -106,13 +107,18 @@ class World {
   static void Reset(const Options& options);
 
   // ---- operations (operations.cc) ----
-  // Enqueues work on a stream, which is not capturing; `after` are predecessors besides the stream's order.
-  OperationPtr Issue(Stream* stream, Work work, const std::string& label, const std::vector<OperationPtr>& after = {});
+  // Enqueues work on a stream, which is not capturing; `after` are predecessors besides the
+  // stream's order.
+  OperationPtr Issue(Stream* stream, Work work, const std::string& label,
+                     const std::vector<OperationPtr>& after = {});
   // Enqueues work on a chain of a graph, on no stream.
   OperationPtr IssueOnChain(uint32_t chain, int device, Work work, const std::string& label,
                             const std::vector<OperationPtr>& after);
-  uint32_t NewChain() { return static_cast<uint32_t>(chain_counts_.size() + (chain_counts_.push_back(0), 0) - 1); }
-  // Whether everything before `operation` is before whatever the stream gets next, without a further wait.
+  uint32_t NewChain() {
+    return static_cast<uint32_t>(chain_counts_.size() + (chain_counts_.push_back(0), 0) - 1);
+  }
+  // Whether everything before `operation` is before whatever the stream gets next, without a
+  // further wait.
   bool IsImplied(const Stream* stream, const OperationPtr& operation) const;
   // The label of an unfinished operation that touches this byte; "" if there is none.
   std::string PendingUserOf(const Allocation& allocation, uint64_t offset) const;
@@ -139,7 +145,8 @@ class World {
   void Break(int device, cudaError_t code, const std::string& why);
   void ReportLeaks();
 
-  Stream* FindStream(cudaStream_t handle);  // null if it is not alive; 0 is the current device's legacy stream
+  Stream* FindStream(
+      cudaStream_t handle);  // null if it is not alive; 0 is the current device's legacy stream
   Event* FindEvent(cudaEvent_t handle);
   LoadedKernel* FindKernel(const void* function);
 
@@ -168,7 +175,7 @@ class World {
   OperationPtr PickReady();
 
   std::vector<uint32_t> chain_counts_;
-  std::vector<OperationPtr> ready_;  // missing == 0, not run
+  std::vector<OperationPtr> ready_;           // missing == 0, not run
   std::map<uint64_t, OperationPtr> pending_;  // all that have not run, by number
   uint64_t issued_ = 0, done_ = 0;
 };
@@ -177,7 +184,8 @@ class World {
 int CurrentDevice();
 void SetCurrentDevice(int device);
 
-// Held while a call runs. Recursive: host functions run within a call, and their forbidden calls must come to an answer.
+// Held while a call runs. Recursive: host functions run within a call, and their forbidden calls
+// must come to an answer.
 std::recursive_mutex& WorldMutex();
 
 }  // namespace fake
