@@ -71,6 +71,8 @@ public:
   int64_t delay(const Edge &edge, DeviceId from, DeviceId to) const {
     return delays[edge.delays + routeKind[from.index() * numDevices + to.index()]];
   }
+  /// delay() on one way that every edge is measured by: to compare edges.
+  int64_t weight(const Edge &edge) const { return delays[edge.delays + weightKind]; }
   /// kNever: not allowed there.
   int64_t duration(TaskId task, DeviceId device) const { return row(task, device).duration; }
   /// Earliest start that the program's inputs allow when nothing queues.
@@ -151,7 +153,7 @@ private:
   std::vector<Row> rows; // [task][device]
   std::vector<uint32_t> edgeBegin, outgoingBegin, outgoing;
   std::vector<Edge> edges;
-  size_t routeKinds = 0;
+  size_t routeKinds = 0, weightKind = 0;
   std::vector<uint32_t> routeKind; // [from][to]; 0: the same device
   std::vector<std::pair<DeviceId, DeviceId>> exampleOfKind;
   std::vector<int64_t> delays; // rows of routeKinds

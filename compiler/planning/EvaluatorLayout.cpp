@@ -46,8 +46,11 @@ void Evaluator::layOutRoutes() {
       const Route &route = machine.route(DeviceId(from), DeviceId(to));
       Kind kind(route.exists(), speedOf(route.first), speedOf(route.second), waitTicks[to]);
       auto [entry, isNew] = kinds.emplace(kind, uint32_t(exampleOfKind.size()));
-      if (isNew)
+      if (isNew) {
+        if (weightKind == 0 && route.exists())
+          weightKind = exampleOfKind.size();
         exampleOfKind.push_back({DeviceId(from), DeviceId(to)});
+      }
       routeKind[from * numDevices + to] = entry->second;
     }
   routeKinds = exampleOfKind.size();
