@@ -9,12 +9,13 @@ BoundModel::BoundModel(const TaskGraph &graph, const MachineModel &machine)
   findClasses();
   fillTasks();
   fillWays();
+  fillGates();
 }
 
 BoundModel::BoundModel(const BoundModel &whole, TaskId anchor)
     : taskGraph(whole.taskGraph), machineModel(whole.machineModel), coarse(whole.coarse),
-      rateCount(whole.rateCount), byteTimes(whole.byteTimes),
-      leastLatencyNs(whole.leastLatencyNs) {
+      someGate(whole.someGate), rates(whole.rates), rateCount(whole.rateCount),
+      byteTimes(whole.byteTimes), leastLatencyNs(whole.leastLatencyNs) {
   std::vector<size_t> old; // by new class
   std::vector<uint8_t> isRest;
   for (size_t at = 0; at < whole.classCount(); ++at) {
@@ -26,6 +27,7 @@ BoundModel::BoundModel(const BoundModel &whole, TaskId anchor)
       isRest.push_back(rest);
       classes.push_back({entry.device, rest ? entry.count - 1 : 1});
       waits.push_back(whole.waits[at]);
+      gates.insert(gates.end(), {whole.gates[2 * at], whole.gates[2 * at + 1]});
     }
   }
   const size_t count = old.size(), oldCount = whole.classCount();
@@ -170,47 +172,17 @@ void BoundModel::fillWays() {
     edges += double(taskGraph.operands(TaskId(task)).size());
   constexpr double kMostSteps = 2e7;
   coarse = edges * pairs > kMostSteps || pairs > kMostSteps / 100;
-  const std::vector<Link> &links = machineModel.description().links;
-  std::vector<uint64_t> rates;
-  if (coarse) {
-    leastLatencyNs = kNever;
-    uint64_t fastest = 1;
-    for (const Link &link : links) {
-      fastest = std::max(fastest, link.bytes_per_s);
-      leastLatencyNs = std::min(leastLatencyNs, link.latency_ns);
-    }
-    rates = {fastest};
-  } else {
-    ways.resize(count * count);
-    auto rateOf = [&](LinkId link) {
-      const uint64_t rate = machineModel.link(link).bytes_per_s;
-      auto found = std::find(rates.begin(), rates.end(), rate);
-      if (found == rates.end())
-        found = rates.insert(rates.end(), rate);
-      return uint32_t(found - rates.begin());
-    };
-    for (size_t from = 0; from < machineModel.deviceCount(); ++from)
-      for (size_t to = 0; to < machineModel.deviceCount(); ++to) {
-        const Route &route = machineModel.route(DeviceId(from), DeviceId(to));
-        if (from == to || !route.exists())
-          continue;
-        Way &way = ways[classIndex[from] * count + classIndex[to]];
-        way.latencyNs = machineModel.link(route.first).latency_ns;
-        way.firstRate = rateOf(route.first);
-        if (route.viaHost()) {
-          way.secondRate = rateOf(route.second);
-          way.latencyNs += machineModel.link(route.second).latency_ns;
-        }
-      }
-    // As many columns as links are only sensible on few values.
-    if (double(rates.size()) * double(taskGraph.valueCount()) > kMostSteps) {
-      rates = {*std::max_element(rates.begin(), rates.end())};
-      for (Way &way : ways) {
-        way.firstRate = way.firstRate == kNone ? kNone : 0;
-        way.secondRate = way.secondRate == kNone ? kNone : 0;
-      }
-    }
+  leastLatencyNs = kNever;
+  for (const Link &link : machineModel.description().links) {
+    rates.push_back(link.bytes_per_s);
+    leastLatencyNs = std::min(leastLatencyNs, link.latency_ns);
   }
+  std::sort(rates.begin(), rates.end());
+  rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+  // As many columns as links are only sensible on few values.
+  if (!rates.empty() &&
+      (coarse || double(rates.size()) * double(taskGraph.valueCount()) > kMostSteps))
+    rates = {rates.back()};
   rateCount = rates.size();
   byteTimes.resize(taskGraph.valueCount() * rateCount);
   Link pure;
@@ -222,6 +194,61 @@ void BoundModel::fillWays() {
                                                 ? int64_t(bytes)
                                                 : std::min(kNever, TransferNs(pure, bytes));
     }
+  if (coarse)
+    return;
+  ways.resize(count * count);
+  for (size_t from = 0; from < machineModel.deviceCount(); ++from)
+    for (size_t to = 0; to < machineModel.deviceCount(); ++to) {
+      const Route &route = machineModel.route(DeviceId(from), DeviceId(to));
+      if (from == to || !route.exists())
+        continue;
+      Way &way = ways[classIndex[from] * count + classIndex[to]];
+      way.latencyNs = machineModel.link(route.first).latency_ns;
+      way.firstRate = rateOf(machineModel.link(route.first).bytes_per_s);
+      if (route.viaHost()) {
+        way.secondRate = rateOf(machineModel.link(route.second).bytes_per_s);
+        way.latencyNs += machineModel.link(route.second).latency_ns;
+      }
+    }
+}
+
+uint32_t BoundModel::rateOf(uint64_t bytesPerS) const {
+  return uint32_t(std::lower_bound(rates.begin(), rates.end(), bytesPerS) - rates.begin());
+}
+
+BoundModel::Gate BoundModel::gateOf(DeviceId device, bool in) const {
+  std::vector<uint32_t> common;
+  Gate gate;
+  for (const Link &link : machineModel.description().links) {
+    if ((in ? link.to : link.from) != device)
+      continue;
+    const uint32_t rate = rateOf(link.bytes_per_s);
+    if (gate.rate == kNone) {
+      gate = {rate, link.latency_ns};
+      common = link.engines;
+      continue;
+    }
+    gate.rate = std::max(gate.rate, rate);
+    gate.latencyNs = std::min(gate.latencyNs, link.latency_ns);
+    std::erase_if(common, [&](uint32_t engine) {
+      return std::find(link.engines.begin(), link.engines.end(), engine) == link.engines.end();
+    });
+  }
+  return common.empty() ? Gate() : gate;
+}
+
+void BoundModel::fillGates() {
+  gates.resize(2 * classes.size());
+  constexpr size_t kMostDevices = 64; // devices times links
+  for (size_t device = 0; device < machineModel.deviceCount(); ++device)
+    for (bool in : {true, false}) {
+      Gate &gate = gates[2 * classIndex[device] + !in];
+      const bool isFirst = classes[classIndex[device]].device == DeviceId(device);
+      if (machineModel.deviceCount() <= kMostDevices && (isFirst || gate.rate != kNone))
+        gate = gateOf(DeviceId(device), in); // links of equal devices are equal
+    }
+  for (const Gate &gate : gates)
+    someGate |= gate.rate != kNone;
 }
 
 int64_t BoundModel::inputsArrive(TaskId task, size_t at) const {

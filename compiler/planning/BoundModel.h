@@ -72,6 +72,12 @@ public:
                : 0;
   }
 
+  /// Time for which the transfer of `value` has the engine that all links into (out of) a device of
+  /// class `at` share; 0 if there is none.
+  int64_t enterNs(ValueId value, size_t at) const { return gateNs(value, gates[2 * at]); }
+  int64_t leaveNs(ValueId value, size_t at) const { return gateNs(value, gates[2 * at + 1]); }
+  bool hasGates() const { return someGate; }
+
   /// Earliest start that the program's inputs allow `task` on class `at`.
   int64_t inputsArrive(TaskId task, size_t at) const;
   /// Least time from the end of `task` on class `at` until its results are where they must be.
@@ -86,12 +92,25 @@ private:
     int64_t latencyNs = 0;
   };
   static constexpr uint32_t kNone = 0xffffffffu;
+  /// The engine that everything into or out of a device passes.
+  struct Gate {
+    uint32_t rate = kNone; // of the fastest of its links; none: there is no such engine
+    int64_t latencyNs = 0;
+  };
 
   void findClasses();
   bool columnsEqual(size_t a, size_t b) const;
   bool linksEqual(size_t a, size_t b) const;
   void fillTasks();
   void fillWays();
+  uint32_t rateOf(uint64_t bytesPerS) const; ///< Column of that rate or of a faster one.
+  void fillGates();
+  Gate gateOf(DeviceId device, bool in) const;
+  int64_t gateNs(ValueId value, const Gate &gate) const {
+    if (gate.rate == kNone || !taskGraph.value(value).needsTransfer())
+      return 0;
+    return std::min(kNever, byteTimes[value.index() * rateCount + gate.rate] + gate.latencyNs);
+  }
   int64_t transit(ValueId value, size_t from, size_t to) const {
     if (from == to && classes[to].count == 1)
       return kNever;
@@ -122,8 +141,11 @@ private:
   std::vector<int64_t> durations;   // [task][class]
   std::vector<int64_t> works;       // [task][class]; empty: equal to durations
   bool coarse = false;
-  std::vector<Way> ways;          // [from][to]
-  size_t rateCount = 0;           // distinct bytes_per_s
+  std::vector<Way> ways;   // [from][to]
+  std::vector<Gate> gates; // [class]: in, out
+  bool someGate = false;
+  std::vector<uint64_t> rates; // distinct bytes_per_s
+  size_t rateCount = 0;
   std::vector<int64_t> byteTimes; // [value][rate], without latency
   int64_t leastLatencyNs = 0;     // coarse
 };

@@ -1,7 +1,11 @@
 #include "compiler/planning/HeadsAndTails.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
+
+#include "compiler/planning/WorkBounds.h"
 
 namespace autopar::planning {
 
@@ -93,6 +97,34 @@ int64_t joinTime(std::vector<Neighbour> &list) {
   return list.size() <= 8 ? joinFew(list) : joinMany(list);
 }
 
+// ---- the gate rule
+
+double gateTime(std::vector<GateItem> &items) {
+  // All enter; then, while that takes longer, what is made here most cheaply for its passage is.
+  double made = 0, entered = 0;
+  size_t divisible = 0;
+  for (const GateItem &item : items) {
+    if (std::isinf(item.passage))
+      made += item.work;
+    else
+      entered += item.passage;
+    if (!std::isinf(item.passage) && !std::isinf(item.work) && item.passage > 0)
+      items[divisible++] = item;
+  }
+  items.resize(divisible);
+  std::sort(items.begin(), items.end(), [](const GateItem &a, const GateItem &b) {
+    return a.work * b.passage < b.work * a.passage;
+  });
+  for (const GateItem &item : items) {
+    if (made >= entered)
+      break;
+    const double part = std::min(1.0, (entered - made) / (item.work + item.passage));
+    made += part * item.work;
+    entered -= part * item.passage;
+  }
+  return std::max(made, entered);
+}
+
 // ---- the two passes
 
 namespace {
@@ -127,21 +159,53 @@ public:
 private:
   static constexpr uint32_t kNoSlot = 0xffffffffu;
 
-  /// Each neighbour once, in order of appearance; `visit(neighbour's place, value)`.
+  bool needsGate() const { return model.hasGates() && neighbours.size() > 1; }
+
+  /// Each neighbour once, in order of appearance: its place in the lists.
   uint32_t slotOf(TaskId task) {
     uint32_t &place = slot[task.index()];
     if (place == kNoSlot) {
       place = uint32_t(neighbours.size());
       neighbours.push_back(task);
       remotes.resize(neighbours.size() * count, 0);
+      if (model.hasGates())
+        passages.resize(neighbours.size() * count, 0);
     }
     return place;
   }
+  /// The gate rule for the neighbours of a task on class `at`. Before it, all values of a neighbour
+  /// enter; after it, a value leaves once, whoever wants it elsewhere.
+  int64_t gateOn(size_t at, const std::vector<int64_t> &times, bool isBefore) {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    int64_t release = kNever;
+    ValueId last;
+    items.clear();
+    for (size_t i = 0; i < neighbours.size(); ++i) {
+      const int64_t *own = &times[neighbours[i].index() * count];
+      release = std::min(release, *std::min_element(own, own + count));
+      const double work = own[at] < kNever ? double(model.work(neighbours[i], at)) : kInfinite;
+      const bool mustBeHere = remotes[i * count + at] >= kNever;
+      if (!mustBeHere && last.valid() && last == leaving[i]) {
+        items.back().work += work;
+        continue;
+      }
+      const int64_t passage = isBefore ? passages[i * count + at] : model.leaveNs(leaving[i], at);
+      items.push_back({work, mustBeHere ? kInfinite : double(passage)});
+      last = isBefore || mustBeHere ? ValueId() : leaving[i];
+    }
+    if (release >= kNever)
+      return 0;
+    const double time = gateTime(items);
+    return std::isinf(time) ? 0 : release + roundUpSafely(time, 2 * neighbours.size());
+  }
+
   void clearNeighbours() {
     for (TaskId task : neighbours)
       slot[task.index()] = kNoSlot;
     neighbours.clear();
     remotes.clear();
+    passages.clear();
+    leaving.clear();
   }
 
   /// Join of the neighbours on class `at`, whose own times are in `times`.
@@ -163,12 +227,15 @@ private:
         for (size_t at = 0; at < count; ++at) {
           int64_t &remote = remotes[place * count + at];
           remote = std::max(remote, arrivals[operand.index() * count + at]);
+          if (model.hasGates())
+            passages[place * count + at] += model.enterNs(operand, at);
         }
       }
     int64_t *head = &result.head[task.index() * count];
     for (size_t at = 0; at < count; ++at)
       if (model.duration(task, at) >= 0)
-        head[at] = std::max(model.inputsArrive(task, at), joinOn(at, result.head));
+        head[at] = std::max({model.inputsArrive(task, at), joinOn(at, result.head),
+                             needsGate() ? gateOn(at, result.head, true) : 0});
     clearNeighbours();
     finish.assign(count, kNever);
     for (size_t at = 0; at < count; ++at)
@@ -213,13 +280,17 @@ private:
   void findTails(TaskId task) {
     for (ValueId value : graph.produced(task))
       for (TaskId user : graph.users(value)) {
+        const bool isNew = slot[user.index()] == kNoSlot;
         const uint32_t place = slotOf(user);
         needAll(value, user, &remotes[place * count]);
+        if (isNew)
+          leaving.push_back(value);
       }
     int64_t *tail = &result.tail[task.index() * count];
     for (size_t at = 0; at < count; ++at)
       if (model.duration(task, at) >= 0)
-        tail[at] = std::max(model.resultsLand(task, at), joinOn(at, result.tail));
+        tail[at] = std::max({model.resultsLand(task, at), joinOn(at, result.tail),
+                             needsGate() ? gateOn(at, result.tail, false) : 0});
     clearNeighbours();
   }
 
@@ -255,8 +326,11 @@ private:
   std::vector<int64_t> arrivals; // [value][class]: from elsewhere
   std::vector<uint32_t> slot;    // by task: place in `neighbours`
   std::vector<TaskId> neighbours;
-  std::vector<int64_t> remotes; // [place][class]
-  std::vector<int64_t> finish;  // by class
+  std::vector<int64_t> remotes;  // [place][class]
+  std::vector<int64_t> passages; // [place][class]: of its values through the gate
+  std::vector<ValueId> leaving;  // [place], of successors: the first value they share with the task
+  std::vector<GateItem> items;
+  std::vector<int64_t> finish; // by class
   std::vector<Neighbour> list;
   size_t least = 0, second = 0;
   int64_t leastTime = 0, secondTime = 0;

@@ -20,7 +20,7 @@ struct BenchmarkOptions {
   uint64_t seeds = 1;
   std::vector<int> efforts = {0, 1, 2, 3};
   size_t mostTasks = 1'000'000; ///< --scale
-  unsigned mostSeconds = 600;   ///< --scale, a case
+  unsigned mostSeconds = 300;   ///< --scale, of the processor, a case
   std::string family;           ///< --scale: only names that contain it
 };
 

@@ -46,6 +46,11 @@ struct Figures {
   std::vector<double> seconds;
 };
 
+struct BoundFigures {
+  size_t graphs = 0, tight = 0;
+  double sum = 0, worst = 1, seconds = 0;
+};
+
 /// One graph under all efforts.
 class Graph {
 public:
@@ -64,6 +69,25 @@ public:
     isKnown = boundNs == bestNs;
     for (const Plan &plan : plans)
       isKnown |= plan.provedOptimal;
+  }
+
+  /// The optimum, if it is known, over the bound at `effort`.
+  void addBoundTo(BoundFigures &figures, int effort) const {
+    if (!isKnown)
+      return;
+    const double start = cpuSeconds();
+    const int64_t ns = lowerBound(problem.graph, problem.machine, {kNoUpperBound, effort}).ns;
+    figures.seconds += cpuSeconds() - start;
+    if (ns > bestNs) {
+      std::fprintf(stderr,
+                   "plan_quality: error: a bound of %lld ns is above an optimum of %lld ns\n",
+                   static_cast<long long>(ns), static_cast<long long>(bestNs));
+      std::exit(1);
+    }
+    ++figures.graphs;
+    figures.tight += ns == bestNs;
+    figures.sum += double(bestNs) / double(ns);
+    figures.worst = std::max(figures.worst, double(bestNs) / double(ns));
   }
 
   void addTo(Figures &figures, size_t effort) const {
@@ -140,6 +164,7 @@ void reportQuality(const BenchmarkOptions &options) {
                              Group{"GPUs+CPU", DeviceSet::GpuAndCpu, {3, 5}}})
     for (size_t tasks : {10, 20, 30}) {
       std::map<int, Figures> total;
+      std::map<int, BoundFigures> bounds;
       for (double ccr : {0.1, 1.0, 2.0, 10.0}) {
         std::map<int, Figures> row;
         for (size_t family = 0; family < kFamilyCount; ++family)
@@ -153,6 +178,8 @@ void reportQuality(const BenchmarkOptions &options) {
               graphOptions.devices = devices;
               graphOptions.seed = seed;
               Graph graph(graphOptions, options.efforts);
+              for (int effort : {0, 1, 2})
+                graph.addBoundTo(bounds[effort], effort);
               for (size_t i = 0; i < options.efforts.size(); ++i) {
                 graph.addTo(row[options.efforts[i]], i);
                 graph.addTo(total[options.efforts[i]], i);
@@ -163,6 +190,14 @@ void reportQuality(const BenchmarkOptions &options) {
       }
       for (auto &[effort, figures] : total)
         print(group.name, tasks, "all", effort, figures);
+      for (const auto &[effort, figures] : bounds)
+        std::printf(
+            "  lower bound, effort %d, %zu known optima: optimum/bound mean %.4f, worst %.3f, "
+            "tight on %.1f %%, %.3f ms\n",
+            effort, figures.graphs, figures.sum / double(std::max<size_t>(1, figures.graphs)),
+            figures.worst,
+            100.0 * double(figures.tight) / double(std::max<size_t>(1, figures.graphs)),
+            1e3 * figures.seconds / double(std::max<size_t>(1, figures.graphs)));
       std::printf("\n");
     }
 }

@@ -92,7 +92,8 @@ bool runApart(const Shape &shape, size_t tasks, int effort, unsigned mostSeconds
     return false;
   const pid_t child = fork();
   if (child == 0) {
-    alarm(mostSeconds);
+    const rlimit limit = {mostSeconds, mostSeconds};
+    setrlimit(RLIMIT_CPU, &limit);
     CaseResult own = run(shape, tasks, effort);
     const bool isWritten = write(ends[1], &own, sizeof(own)) == sizeof(own);
     _exit(isWritten ? 0 : 1);

@@ -96,6 +96,61 @@ TEST(JoinRule, ManyNeighboursAgreeWithFew) {
   EXPECT_EQ(joinTime(list), 300); // 30 must be local; the others are there by then
 }
 
+// ---- the gate rule
+
+/// Least over all ways to put each item on one side or the other; items are not divided.
+double gateOverSets(const std::vector<GateItem> &items) {
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t made = 0; made < size_t{1} << items.size(); ++made) {
+    double work = 0, passage = 0;
+    for (size_t i = 0; i < items.size(); ++i)
+      (made >> i & 1 ? work : passage) += made >> i & 1 ? items[i].work : items[i].passage;
+    least = std::min(least, std::max(work, passage));
+  }
+  return least;
+}
+
+TEST(GateRule, IsNotAboveAnyChoiceAndCloseToTheBest) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    Random random(seed);
+    std::vector<GateItem> items;
+    double most = 0;
+    for (int64_t count = random.between(1, 9); count > 0; --count) {
+      items.push_back({double(random.between(0, 20)), double(random.between(0, 20))});
+      most = std::max({most, items.back().work, items.back().passage});
+      if (random.chance(10))
+        items.back().work = kInfinite;
+      else if (random.chance(10))
+        items.back().passage = kInfinite;
+    }
+    const double best = gateOverSets(items), time = gateTime(items);
+    ASSERT_LE(time, best + 1e-9) << seed;
+    ASSERT_GE(time, best - most - 1e-9) << seed; // one item is divided
+  }
+}
+
+TEST(GateRule, AForkIsAsLongAsItsValuesTakeToLeave) {
+  // 40 children of 10 on 11 devices, values of 10: with the device's own work, half of them leave.
+  Machine machine = fullyConnected(11);
+  TaskGraph graph(11);
+  const std::vector<int64_t> costs(11, 10);
+  TaskId source = graph.addTask("source", costs);
+  for (int i = 0; i < 40; ++i)
+    graph.addOperand(graph.addTask("child", costs), graph.addValue(source, 10));
+  ASSERT_TRUE(graph.finalize().ok());
+  auto longest = [&] {
+    MachineModel model(machine, 0);
+    return computeHeadsAndTails(BoundModel(graph, model)).longestNs;
+  };
+  EXPECT_EQ(longest(), 10 + 20); // by the join rule alone: one of them leaves
+  for (Link &link : machine.links) {
+    link.engines = {uint32_t(link.from.index())};
+    machine.engines.resize(11);
+  }
+  EXPECT_EQ(longest(), 10 + 40 * 10 / 2);
+}
+
 // ---- heads and tails
 
 TEST(HeadsAndTails, TailsAreHeadsOfTheGraphTurnedRound) {
