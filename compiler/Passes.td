@@ -73,7 +73,9 @@ def OutlineKernelsPass : Pass<"autopar-outline-kernels", "::mlir::ModuleOp"> {
 
 def CompileKernelsPass : Pass<"autopar-compile-kernels", "::mlir::ModuleOp"> {
   let summary = "Generate machine code for the kernels";
-  let options = [Option<"targetCpu", "target-cpu", "std::string", "\"native\"", "native, x86-64-v3, …">];
+  let options = [Option<"targetCpu", "target-cpu", "std::string", "\"native\"", "native, x86-64-v3, …">,
+                 Option<"gpuArch", "gpu-arch", "std::string", "\"\"",
+                        "sm_75, sm_90, …: code for that GPU too, whatever the machine; empty: the machine's, if it has one">];
 }
 
 // ---- schedule/: what, in which issue order? -------------------------------------------------------------------------

@@ -5,6 +5,27 @@
 using namespace mlir;
 using namespace mlir::autopar;
 
+std::optional<std::pair<int64_t, int64_t>> CodeOp::getLaunch(StringAttr name) {
+  DictionaryAttr launches = getLaunchesAttr();
+  auto launch = launches ? dyn_cast_or_null<DenseI64ArrayAttr>(launches.get(name)) : DenseI64ArrayAttr();
+  if (!launch)
+    return std::nullopt;
+  return std::pair(launch[0], launch[1]);
+}
+
+LogicalResult CodeOp::verify() {
+  DictionaryAttr launches = getLaunchesAttr();
+  if (!launches)
+    return success();
+  for (NamedAttribute launch : launches) {
+    auto sizes = dyn_cast<DenseI64ArrayAttr>(launch.getValue());
+    if (!sizes || sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1)
+      return emitOpError() << "says of " << launch.getName() << " " << launch.getValue()
+                           << ", expected array<i64: blocks, threads>";
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   Block *block = getBodyBlock();
   if (block->empty() || !isa<YieldOp>(block->back()))

@@ -67,11 +67,22 @@ def Autopar_KernelOp : Op<Autopar_Dialect, "kernel", [IsolatedFromAbove, SingleB
 def Autopar_CodeOp : Op<Autopar_Dialect, "binary", [Symbol]> {
   let summary = "Machine code of the module's kernels for one processor";
   let description = [{
-    `image` is an ELF shared object whose symbols are the kernels' names; it needs libm.so.6 and libc.so.6 at most. `features` are what
-    the processor must have, named as in /proc/cpuinfo.
+    For a CPU, `image` is an ELF shared object whose symbols are the kernels' names, all of those that have code; it needs
+    libm.so.6 and libc.so.6 at most. `features` are what the processor must have, named as in /proc/cpuinfo.
+
+    For a GPU, `launches` is there and `image` is PTX text that ends with a zero byte. It has the kernels that `launches`
+    names, each with its number of blocks and of threads in a block; `features` is the PTX version.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, StrArrayAttr:$features, StrAttr:$image);
-  let assemblyFormat = "$sym_name `target` `=` $target `features` `=` $features `image` `=` $image attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, StrArrayAttr:$features,
+                       OptionalAttr<DictionaryAttr>:$launches, StrAttr:$image);
+  let assemblyFormat = [{
+    $sym_name `target` `=` $target `features` `=` $features (`launches` `=` $launches^)? `image` `=` $image attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Blocks and threads a block of kernel `name`; nothing if this is not its GPU code.
+    ::std::optional<::std::pair<int64_t, int64_t>> getLaunch(::mlir::StringAttr name);
+  }];
 }
 
 #endif  // AUTOPAR_KERNEL_OPS_TD

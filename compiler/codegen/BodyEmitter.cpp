@@ -23,16 +23,23 @@ Value laneNumbers(LaneBuilder &b, IntegerType type, int64_t step, int64_t validL
   auto vector = VectorType::get({b.lanes}, type);
   return arith::ConstantOp::create(b.builder, b.loc, DenseElementsAttr::get(vector, numbers));
 }
+/// Of a vector in memory; none if it is not known to be more than an element's.
+llvm::MaybeAlign alignmentOf(VectorType type, bool isAligned) {
+  uint64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  return isAligned && llvm::isPowerOf2_64(bytes) ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign();
+}
 } // namespace
 
-Value mlir::autopar::loadLanes(LaneBuilder &b, Value memref, Value index, Type element, int64_t count) {
+Value mlir::autopar::loadLanes(LaneBuilder &b, Value memref, Value index, Type element, int64_t count,
+                               bool isAligned) {
   Type stored = cast<MemRefType>(memref.getType()).getElementType();
   Value value;
   if (!b.lanes) {
     value = memref::LoadOp::create(b.builder, b.loc, memref, index);
   } else {
     auto type = VectorType::get({count}, stored);
-    value = vector::LoadOp::create(b.builder, b.loc, type, memref, ValueRange{index});
+    value = vector::LoadOp::create(b.builder, b.loc, type, memref, ValueRange{index}, /*nontemporal=*/false,
+                                   alignmentOf(type, isAligned));
     if (count < b.lanes) {
       SmallVector<int64_t> lanes(b.lanes, 0);
       for (int64_t lane = 0; lane < count; ++lane)
@@ -45,7 +52,8 @@ Value mlir::autopar::loadLanes(LaneBuilder &b, Value memref, Value index, Type e
   return b.cmpi(CmpIPredicate::ne, value, b.constant(b.builder.getI8IntegerAttr(0)));
 }
 
-void mlir::autopar::storeLanes(LaneBuilder &b, Value value, Value memref, Value index, int64_t count) {
+void mlir::autopar::storeLanes(LaneBuilder &b, Value value, Value memref, Value index, int64_t count,
+                               bool isAligned) {
   if (getElementTypeOrSelf(value.getType()).isInteger(1))
     value = b.make<arith::ExtUIOp>(b.type(b.builder.getI8Type()), value);
   if (!b.lanes) {
@@ -58,7 +66,8 @@ void mlir::autopar::storeLanes(LaneBuilder &b, Value value, Value memref, Value 
       lanes.push_back(lane);
     value = vector::ShuffleOp::create(b.builder, b.loc, value, value, lanes);
   }
-  vector::StoreOp::create(b.builder, b.loc, value, memref, ValueRange{index});
+  vector::StoreOp::create(b.builder, b.loc, value, memref, ValueRange{index}, /*nontemporal=*/false,
+                          alignmentOf(cast<VectorType>(value.getType()), isAligned));
 }
 
 Value BodyEmitter::address(const IndexExpr &index) {
@@ -74,12 +83,20 @@ Value BodyEmitter::address(const IndexExpr &index) {
   return index.offset ? b.addi(sum, indexConstant(b, index.offset)) : sum;
 }
 
+bool BodyEmitter::isAlignedAt(const IndexExpr &index) const {
+  if (!isAligned || !b.lanes || validLanes != b.lanes || index.offset % b.lanes != 0 || index.coefficients.empty() ||
+      index.coefficients.back() != 1)
+    return false;
+  return llvm::all_of(ArrayRef(index.coefficients).drop_back(),
+                      [&](int64_t coefficient) { return coefficient % b.lanes == 0; });
+}
+
 Value BodyEmitter::emitLoad(const BodyNode &node) {
   Value memref = node.input == productInput ? buffers.product : buffers.inputs[node.input];
   Value at = address(node.index);
   int64_t step = node.index.coefficients.empty() ? 0 : node.index.coefficients.back();
   if (!b.lanes || step == 1)
-    return loadLanes(b, memref, at, node.element, validLanes);
+    return loadLanes(b, memref, at, node.element, validLanes, isAlignedAt(node.index));
   LaneBuilder scalar(b.builder, b.loc, 0);
   if (step == 0)
     return b.spread(loadLanes(scalar, memref, at, node.element, 1));
@@ -113,6 +130,8 @@ Value BodyEmitter::emitIota(const BodyNode &node) {
 Value BodyEmitter::emitRandom(const BodyNode &node) {
   IntegerType integer = b.builder.getI64Type();
   Value index = arith::IndexCastOp::create(b.builder, b.loc, integer, address(node.index));
+  if (b.lanes == 4 && isAlignedAt(node.index))
+    return emitRandomBlock(b, index, node.seed);
   if (b.lanes) {
     int64_t step = node.index.coefficients.empty() ? 0 : node.index.coefficients.back();
     index = b.addi(b.spread(index), laneNumbers(b, integer, step, validLanes));

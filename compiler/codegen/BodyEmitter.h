@@ -19,16 +19,20 @@ struct KernelBuffers {
 class BodyEmitter {
 public:
   /// `place` has an index value for each dimension of the space; the vector's first element in the last one. With
-  /// `validLanes` < lanes only that many elements are loaded; the other lanes repeat the first.
+  /// `validLanes` < lanes only that many elements are loaded; the other lanes repeat the first. `isAligned` promises that
+  /// the last place is a multiple of the lanes and that buffers start at multiples of 16 bytes.
   BodyEmitter(const KernelBody &body, const KernelBuffers &buffers, LaneBuilder &lanes, ArrayRef<Value> place,
-              int64_t validLanes = 0)
+              int64_t validLanes = 0, bool isAligned = false)
       : body(body), buffers(buffers), b(lanes), place(place), validLanes(validLanes ? validLanes : lanes.lanes),
-        values(body.nodes.size()) {}
+        isAligned(isAligned), values(body.nodes.size()) {}
 
   Value emit(unsigned node);
 
   /// offset + sum of coefficient * place, as an index.
   Value address(const IndexExpr &index);
+
+  /// Whether address(index) is known to be a multiple of the lanes, with neighbours in them.
+  bool isAlignedAt(const IndexExpr &index) const;
 
 private:
   Value emitLoad(const BodyNode &node);
@@ -40,13 +44,15 @@ private:
   LaneBuilder &b;
   SmallVector<Value, 4> place;
   int64_t validLanes;
+  bool isAligned;
   std::vector<Value> values;
 };
 
-/// Loads `count` neighbours (scalar if the lanes are) into all lanes; i1 comes from bytes.
-Value loadLanes(LaneBuilder &b, Value memref, Value index, Type element, int64_t count);
+/// Loads `count` neighbours (scalar if the lanes are) into all lanes; i1 comes from bytes. `isAligned`: the address is a
+/// multiple of the bytes.
+Value loadLanes(LaneBuilder &b, Value memref, Value index, Type element, int64_t count, bool isAligned = false);
 /// Stores the first `count` lanes.
-void storeLanes(LaneBuilder &b, Value value, Value memref, Value index, int64_t count);
+void storeLanes(LaneBuilder &b, Value value, Value memref, Value index, int64_t count, bool isAligned = false);
 
 } // namespace mlir::autopar
 

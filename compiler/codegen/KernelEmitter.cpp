@@ -36,26 +36,28 @@ void KernelContext::forEachItem(llvm::function_ref<void(Value)> body) {
   b.loop(begin, end, 1, body);
 }
 
-LogicalResult mlir::autopar::emitKernel(KernelOp kernel, ModuleOp module) {
+FailureOr<KernelShape> mlir::autopar::shapeOfKernel(KernelOp kernel) {
   std::string why;
   FailureOr<KernelShape> shape = classifyKernel(*kernel.getBodyBlock(), &why);
   if (failed(shape))
     return kernel.emitOpError() << "cannot be compiled as one kernel: " << why << "; put fewer ops into its task";
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  return shape;
+}
+
+KernelContext mlir::autopar::startKernel(KernelOp kernel, const KernelShape &shape, ModuleOp module,
+                                         OpBuilder &builder, StringRef name, unsigned rangeCount) {
+  builder.setInsertionPointToEnd(module.getBody());
   Location loc = kernel.getLoc();
   Block *body = kernel.getBodyBlock();
-
-  bool isEpilogue = shape->kind == KernelKind::Matmul;
+  bool isEpilogue = shape.kind == KernelKind::Matmul;
   SmallVector<Type> types;
   for (int64_t operand : kernel.getReads())
     types.push_back(memoryOf(body->getArgument(operand).getType()));
   for (Value value : body->getTerminator()->getOperands())
-    types.push_back(isEpilogue ? memoryOf(shape->root->getResult(0).getType()) : memoryOf(value.getType()));
+    types.push_back(isEpilogue ? memoryOf(shape.root->getResult(0).getType()) : memoryOf(value.getType()));
   size_t bufferCount = types.size();
-  types.append(isEpilogue ? 4 : 2, builder.getIndexType());
-  auto function = func::FuncOp::create(builder, loc, implementationName(kernel.getSymName()),
-                                       builder.getFunctionType(types, {}));
-  function.setPrivate();
+  types.append(rangeCount, builder.getIndexType());
+  auto function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
   for (size_t buffer = 0; buffer < bufferCount; ++buffer) {
     function.setArgAttr(buffer, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     function.setArgAttr(buffer, LLVM::LLVMDialect::getNoUndefAttrName(), builder.getUnitAttr());
@@ -63,7 +65,7 @@ LogicalResult mlir::autopar::emitKernel(KernelOp kernel, ModuleOp module) {
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
 
-  KernelContext context{*shape, builder, loc, {}, {}, {}, function};
+  KernelContext context{shape, builder, loc, {}, {}, {}, function};
   context.buffers.inputs.resize(body->getNumArguments());
   // Backwards, so that the first place of an operand that is read twice stands.
   for (size_t read = kernel.getReads().size(); read-- > 0;)
@@ -74,11 +76,21 @@ LogicalResult mlir::autopar::emitKernel(KernelOp kernel, ModuleOp module) {
     context.buffers.product = context.results[0];
   for (size_t argument = bufferCount; argument < types.size(); ++argument)
     context.range.push_back(entry->getArgument(argument));
-  if (llvm::any_of(shape->body.nodes, [](const BodyNode &node) { return node.op && isa<SinOp, CosOp>(node.op); })) {
+  if (llvm::any_of(shape.body.nodes, [](const BodyNode &node) { return node.op && isa<SinOp, CosOp>(node.op); })) {
     memref::GlobalOp table = getReductionTable(module);
     context.buffers.table = memref::GetGlobalOp::create(builder, loc, table.getType(), table.getSymName());
   }
+  return context;
+}
 
+LogicalResult mlir::autopar::emitKernel(KernelOp kernel, ModuleOp module) {
+  FailureOr<KernelShape> shape = shapeOfKernel(kernel);
+  if (failed(shape))
+    return failure();
+  OpBuilder builder(module.getContext());
+  KernelContext context = startKernel(kernel, *shape, module, builder, implementationName(kernel.getSymName()),
+                                      shape->kind == KernelKind::Matmul ? 4 : 2);
+  context.function.setPrivate();
   switch (shape->kind) {
   case KernelKind::Empty:
     break;
@@ -104,8 +116,8 @@ LogicalResult mlir::autopar::emitKernel(KernelOp kernel, ModuleOp module) {
     emitProduct(context);
     break;
   }
-  builder.setInsertionPointToEnd(entry);
-  func::ReturnOp::create(builder, loc);
+  builder.setInsertionPointToEnd(&context.function.getBody().front());
+  func::ReturnOp::create(builder, context.loc);
   return success();
 }
 

@@ -33,6 +33,13 @@ struct KernelContext {
   void forEachItem(llvm::function_ref<void(Value)> body);
 };
 
+/// The shape of a kernel that is to be compiled, or a diagnostic at the kernel.
+FailureOr<KernelShape> shapeOfKernel(KernelOp kernel);
+/// Adds the function `name` to `module`: one memref per buffer, noalias, then `rangeCount` indices. The context's builder,
+/// which must outlive it, stands in the body; the caller adds the return.
+KernelContext startKernel(KernelOp kernel, const KernelShape &shape, ModuleOp module, OpBuilder &builder,
+                          StringRef name, unsigned rangeCount);
+
 void emitElementwise(KernelContext &context);
 void emitTranspose(KernelContext &context);
 void emitConcat(KernelContext &context);

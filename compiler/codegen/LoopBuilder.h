@@ -10,10 +10,13 @@ namespace mlir::autopar {
 
 class LoopBuilder {
 public:
-  LoopBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  /// `isNarrow`: numbers that are divided fit 31 bits; divide in 32.
+  LoopBuilder(OpBuilder &builder, Location loc, bool isNarrow = false)
+      : builder(builder), loc(loc), isNarrow(isNarrow) {}
 
   OpBuilder &builder;
   Location loc;
+  bool isNarrow;
 
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
@@ -21,9 +24,33 @@ public:
   Value mul(Value a, Value b) { return arith::MulIOp::create(builder, loc, a, b); }
   Value min(Value a, Value b) { return arith::MinUIOp::create(builder, loc, a, b); }
   Value max(Value a, Value b) { return arith::MaxUIOp::create(builder, loc, a, b); }
-  Value div(Value a, int64_t b) { return b == 1 ? a : Value(arith::DivUIOp::create(builder, loc, a, constant(b))); }
-  Value rem(Value a, int64_t b) {
-    return b == 1 ? constant(0) : Value(arith::RemUIOp::create(builder, loc, a, constant(b)));
+  Value div(Value a, int64_t b) { return b == 1 ? a : divide<arith::DivUIOp>(a, b); }
+  Value rem(Value a, int64_t b) { return b == 1 ? constant(0) : divide<arith::RemUIOp>(a, b); }
+  Value less(Value a, Value b) { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b); }
+
+  /// if (condition) body().
+  void ifThen(Value condition, llvm::function_ref<void()> body) {
+    auto ifOp = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(ifOp.thenBlock()->getTerminator());
+    body();
+  }
+
+  /// condition ? body() : otherwise.
+  SmallVector<Value> ifThen(Value condition, ArrayRef<Value> otherwise,
+                            llvm::function_ref<SmallVector<Value>()> body) {
+    if (otherwise.empty()) {
+      ifThen(condition, [&] { (void)body(); });
+      return {};
+    }
+    auto ifOp = scf::IfOp::create(builder, loc, TypeRange(ValueRange(otherwise)), condition, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(ifOp.thenBlock());
+    scf::YieldOp::create(builder, loc, body());
+    builder.setInsertionPointToEnd(ifOp.elseBlock());
+    scf::YieldOp::create(builder, loc, otherwise);
+    return SmallVector<Value>(ifOp.getResults());
   }
 
   /// for (i = low; i < high; i += step) body(i).
@@ -59,6 +86,17 @@ public:
       number = div(number, sizes[dim]);
     }
     return indices;
+  }
+
+private:
+  template <typename Op>
+  Value divide(Value a, int64_t b) {
+    if (!isNarrow)
+      return Op::create(builder, loc, a, constant(b));
+    Type narrow = builder.getI32Type();
+    Value small = arith::IndexCastOp::create(builder, loc, narrow, a);
+    Value by = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(b));
+    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), Op::create(builder, loc, small, by));
   }
 };
 

@@ -14,11 +14,13 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -26,9 +28,10 @@ using namespace mlir::autopar;
 
 void mlir::autopar::registerCodegenDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }
 
 namespace {
@@ -57,16 +60,9 @@ void addEntryPoint(LLVM::LLVMFuncOp implementation, StringRef name) {
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
   implementation.setLinkage(LLVM::Linkage::Internal);
 }
-} // namespace
 
-LogicalResult mlir::autopar::lowerToLLVM(ModuleOp module) {
-  if (failed(lowerMath(module)))
-    return module.emitError("the kernels' math cannot be lowered");
-  RewritePatternSet patterns(module.getContext());
-  vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle16x16);
-  if (failed(applyPatternsGreedily(module, std::move(patterns))))
-    return module.emitError("the kernels' transposes cannot be lowered");
-
+/// What CPUs and GPUs share, once math has become arithmetic. Ops of the nvvm dialect pass through.
+LogicalResult lowerDialects(ModuleOp module) {
   PassManager passes(module.getContext());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertVectorToLLVMPass());
@@ -80,19 +76,43 @@ LogicalResult mlir::autopar::lowerToLLVM(ModuleOp module) {
   passes.addPass(createReconcileUnrealizedCastsPass());
   if (failed(passes.run(module)))
     return failure();
+  // An op that no pattern took would fail later with a message that helps nobody.
+  WalkResult result = module.walk([&](Operation *op) {
+    if (op == module || isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("was left over when kernels were lowered");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+} // namespace
 
+LogicalResult mlir::autopar::lowerToLLVM(ModuleOp module) {
+  if (failed(lowerMath(module)))
+    return module.emitError("the kernels' math cannot be lowered");
+  RewritePatternSet patterns(module.getContext());
+  vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle16x16);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return module.emitError("the kernels' transposes cannot be lowered");
+  if (failed(lowerDialects(module)))
+    return failure();
   std::string suffix = implementationName("");
   for (auto function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
     StringRef name = function.getSymName();
     if (!function.isExternal() && name.consume_back(suffix))
       addEntryPoint(function, name);
   }
-  // An op that no pattern took would fail later with a message that helps nobody.
-  WalkResult result = module.walk([&](Operation *op) {
-    if (op == module || isa<LLVM::LLVMDialect>(op->getDialect()))
-      return WalkResult::advance();
-    op->emitOpError("was left over when kernels were lowered");
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
+  return success();
+}
+
+LogicalResult mlir::autopar::lowerGpuToLLVM(ModuleOp module) {
+  lowerRemainder(module);
+  if (failed(lowerMath(module)))
+    return module.emitError("the kernels' math cannot be lowered");
+  if (failed(lowerDialects(module)))
+    return failure();
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isPrivate())
+      function.setLinkage(LLVM::Linkage::Internal);
+  return success();
 }

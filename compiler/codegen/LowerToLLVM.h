@@ -15,6 +15,9 @@ void registerCodegenDialects(DialectRegistry &registry);
 /// implementationName: (void *const *buffers, int64_t...). Fails with a diagnostic.
 LogicalResult lowerToLLVM(ModuleOp module);
 
+/// The same for functions of emitGpuKernel, which are entry points as they are. Nothing becomes a call of a device library.
+LogicalResult lowerGpuToLLVM(ModuleOp module);
+
 } // namespace mlir::autopar
 
 #endif // AUTOPAR_COMPILER_CODEGEN_LOWERTOLLVM_H

@@ -2,12 +2,15 @@
 
 #include "compiler/codegen/MathRoutines.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/APInt.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -209,10 +212,11 @@ memref::GlobalOp mlir::autopar::getReductionTable(ModuleOp module) {
 
 // ---- random numbers -------------------------------------------------------------------------------------------------
 
-Value mlir::autopar::emitRandomUniform(LaneBuilder &b, Value index, uint64_t seed) {
-  Value block = b.shru(index, b.i64(2));
-  Value counter[4] = {b.make<arith::TruncIOp>(b.i32(), block),
-                      b.make<arith::TruncIOp>(b.i32(), b.shru(block, b.i64(32))), b.i32(0), b.i32(0)};
+namespace {
+/// The four words of block `block` (i64).
+std::array<Value, 4> philox(LaneBuilder &b, Value block, uint64_t seed) {
+  std::array<Value, 4> counter = {b.make<arith::TruncIOp>(b.i32(), block),
+                                  b.make<arith::TruncIOp>(b.i32(), b.shru(block, b.i64(32))), b.i32(0), b.i32(0)};
   uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   auto multiply = [&](int64_t factor, Value word, Value &high, Value &low) {
     Value product = b.muli(b.make<arith::ExtUIOp>(b.i64(), word), b.i64(factor));
@@ -223,19 +227,107 @@ Value mlir::autopar::emitRandomUniform(LaneBuilder &b, Value index, uint64_t see
     Value high0, low0, high1, low1;
     multiply(0xD2511F53, counter[0], high0, low0);
     multiply(0xCD9E8D57, counter[2], high1, low1);
-    Value next[4] = {b.xori(b.xori(high1, counter[1]), b.i32(key[0])), low1,
-                     b.xori(b.xori(high0, counter[3]), b.i32(key[1])), low0};
-    std::copy(std::begin(next), std::end(next), counter);
+    counter = {b.xori(b.xori(high1, counter[1]), b.i32(key[0])), low1,
+               b.xori(b.xori(high0, counter[3]), b.i32(key[1])), low0};
     key[0] += 0x9E3779B9u;
     key[1] += 0xBB67AE85u;
   }
+  return counter;
+}
+
+Value toUniform(LaneBuilder &b, Value word) {
+  // 24 bits are exact as a signed i32.
+  Value number = b.make<arith::SIToFPOp>(b.f32(), b.shru(word, b.i32(8)));
+  return b.mulf(number, b.f32(0x1p-24));
+}
+} // namespace
+
+Value mlir::autopar::emitRandomUniform(LaneBuilder &b, Value index, uint64_t seed) {
+  std::array<Value, 4> words = philox(b, b.shru(index, b.i64(2)), seed);
   Value word = b.make<arith::TruncIOp>(b.i32(), b.andi(index, b.i64(3)));
   auto isWord = [&](int64_t number) { return b.cmpi(CmpIPredicate::eq, word, b.i32(number)); };
-  Value chosen = b.select(isWord(0), counter[0],
-                          b.select(isWord(1), counter[1], b.select(isWord(2), counter[2], counter[3])));
-  // 24 bits are exact as a signed i32.
-  Value number = b.make<arith::SIToFPOp>(b.f32(), b.shru(chosen, b.i32(8)));
-  return b.mulf(number, b.f32(0x1p-24));
+  Value chosen =
+      b.select(isWord(0), words[0], b.select(isWord(1), words[1], b.select(isWord(2), words[2], words[3])));
+  return toUniform(b, chosen);
+}
+
+Value mlir::autopar::emitRandomBlock(LaneBuilder &b, Value index, uint64_t seed) {
+  LaneBuilder scalar(b.builder, b.loc, 0);
+  std::array<Value, 4> words = philox(scalar, scalar.shru(index, scalar.i64(2)), seed);
+  return toUniform(b, vector::FromElementsOp::create(b.builder, b.loc, cast<VectorType>(b.i32()), words));
+}
+
+// ---- remainder ------------------------------------------------------------------------------------------------------
+
+namespace {
+constexpr StringLiteral remainderName = "autopar_remainder";
+
+/// fmod of two f32, exact: long division in f64, 24 bits of the quotient at a time. In each step r and t are multiples of
+/// t's last bit, r < 2^25 t, so that quotient times t and the difference are exact; the rounded quotient is at most one too
+/// large.
+func::FuncOp makeRemainder(ModuleOp module) {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  Location loc = module.getLoc();
+  Type f32 = builder.getF32Type();
+  auto function = func::FuncOp::create(builder, loc, remainderName, builder.getFunctionType({f32, f32}, {f32}));
+  function.setPrivate();
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  LaneBuilder b(builder, loc, 0);
+  Value x = function.getArgument(0), y = function.getArgument(1);
+  Value ax = b.make<arith::ExtFOp>(b.f64(), b.absf(x)), ay = b.make<arith::ExtFOp>(b.f64(), b.absf(y));
+  Value isFinite = b.andi(b.cmpf(CmpFPredicate::OLT, ax, b.f64(infinity)), b.cmpf(CmpFPredicate::OGT, ay, b.f64(0.0)));
+  Value start = b.select(isFinite, ax, b.f64(0.0));
+  auto loop = scf::WhileOp::create(
+      builder, loc, b.f64(), start,
+      [&](OpBuilder &inner, Location, ValueRange carried) {
+        LaneBuilder in(inner, loc, 0);
+        scf::ConditionOp::create(inner, loc, in.cmpf(CmpFPredicate::OGE, carried[0], ay), carried);
+      },
+      [&](OpBuilder &inner, Location, ValueRange carried) {
+        LaneBuilder in(inner, loc, 0);
+        auto exponent = [&](Value value) { return in.shru(in.bitcast(in.i64(), value), in.i64(52)); };
+        Value shift = in.subi(in.subi(exponent(carried[0]), exponent(ay)), in.i64(24));
+        shift = in.make<arith::MaxSIOp>(shift, in.i64(0));
+        Value power = in.bitcast(in.f64(), in.shl(in.addi(shift, in.i64(1023)), in.i64(52)));
+        Value t = in.mulf(ay, power);
+        Value rest = in.subf(carried[0], in.mulf(in.floorf(in.divf(carried[0], t)), t));
+        rest = in.select(in.cmpf(CmpFPredicate::OLT, rest, in.f64(0.0)), in.addf(rest, t), rest);
+        scf::YieldOp::create(inner, loc, rest);
+      });
+  Value rest = b.make<arith::TruncFOp>(b.f32(), loop.getResult(0));
+  Value sign = b.andi(b.bitcast(b.i32(), x), b.i32(std::numeric_limits<int32_t>::min()));
+  rest = b.bitcast(b.f32(), b.ori(b.bitcast(b.i32(), rest), sign));
+  // x by infinity is x: start is x then, and the loop does nothing.
+  Value isNumber = b.andi(isFinite, b.cmpf(CmpFPredicate::ORD, y, y));
+  func::ReturnOp::create(builder, loc, b.select(isNumber, rest, b.f32(quietNan)));
+  return function;
+}
+} // namespace
+
+void mlir::autopar::lowerRemainder(ModuleOp module) {
+  SmallVector<arith::RemFOp> ops;
+  module.walk([&](arith::RemFOp op) { ops.push_back(op); });
+  if (ops.empty())
+    return;
+  func::FuncOp function = makeRemainder(module);
+  for (arith::RemFOp op : ops) {
+    OpBuilder builder(op);
+    auto call = [&](Value x, Value y) {
+      return func::CallOp::create(builder, op.getLoc(), function, ValueRange{x, y}).getResult(0);
+    };
+    Value result;
+    if (auto type = dyn_cast<VectorType>(op.getType())) {
+      SmallVector<Value> elements;
+      for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
+        elements.push_back(call(vector::ExtractOp::create(builder, op.getLoc(), op.getLhs(), lane),
+                                vector::ExtractOp::create(builder, op.getLoc(), op.getRhs(), lane)));
+      result = vector::FromElementsOp::create(builder, op.getLoc(), type, elements);
+    } else {
+      result = call(op.getLhs(), op.getRhs());
+    }
+    op.getResult().replaceAllUsesWith(result);
+    op.erase();
+  }
 }
 
 LogicalResult mlir::autopar::lowerMath(ModuleOp module) {

@@ -22,10 +22,14 @@ Value emitSin(LaneBuilder &b, Value x, Value table);
 Value emitCos(LaneBuilder &b, Value x, Value table);
 /// Element `index` (i64) of the stream of `seed`, as documented for autopar.random_uniform.
 Value emitRandomUniform(LaneBuilder &b, Value index, uint64_t seed);
+/// Elements `index` to `index` + 3 as four lanes, `index` a multiple of 4: one block of the generator.
+Value emitRandomBlock(LaneBuilder &b, Value index, uint64_t seed);
 
 /// The memref.global with the constants of sin's and cos's range reduction; made at the first call for the module.
 memref::GlobalOp getReductionTable(ModuleOp module);
 
+/// Replaces arith.remf on f32 by a call of a function that this makes in the module: fmod, exact. For targets without libm.
+void lowerRemainder(ModuleOp module);
 /// Replaces math.tanh, math.erf and math.log on f32 by polynomials.
 LogicalResult lowerMath(ModuleOp module);
 

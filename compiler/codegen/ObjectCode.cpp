@@ -1,24 +1,16 @@
-// LLVM's optimiser and back end, once per module, in threads of their own.
+// Object code for x86-64.
 
 #include "compiler/codegen/ObjectCode.h"
 
-#include "mlir/Target/LLVMIR/Export.h"
+#include "compiler/codegen/LlvmJobs.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
-#include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 
-#include <memory>
 #include <mutex>
-#include <thread>
 
 using namespace mlir;
 using namespace mlir::autopar;
@@ -75,45 +67,11 @@ void initializeTarget() {
   });
 }
 
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const CpuTarget &cpu, std::string &error) {
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(llvm::Triple(triple), error);
-  if (!target)
-    return nullptr;
-  llvm::TargetOptions options;
-  // No product is ever contracted with a sum: every op rounds.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      llvm::Triple(triple), cpu.name, cpu.features, options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
-}
-
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopUnrolling = false; // costs up to five times the compile time and makes narrow rows slower
-  tuning.LoopVectorization = true;
-  tuning.LoopInterleaving = true;
-  tuning.SLPVectorization = true;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-}
-
-/// Returns an error text, empty if all went well.
 std::string compile(llvm::Module &module, const CpuTarget &cpu, std::string &object) {
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(cpu, error);
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(triple, cpu.name, cpu.features, error);
   if (!machine)
     return error;
-  module.setTargetTriple(llvm::Triple(triple));
-  module.setDataLayout(machine->createDataLayout());
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -125,15 +83,7 @@ std::string compile(llvm::Module &module, const CpuTarget &cpu, std::string &obj
       function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
-  optimize(module, *machine);
-  llvm::SmallString<0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-    return "the target cannot write object files";
-  passes.run(module);
-  object = bytes.str().str();
-  return {};
+  return optimizeAndEmit(module, *machine, llvm::CodeGenFileType::ObjectFile, object);
 }
 } // namespace
 
@@ -173,32 +123,5 @@ llvm::Expected<CpuTarget> mlir::autopar::findCpuTarget(llvm::StringRef name) {
 llvm::Expected<std::vector<std::string>> mlir::autopar::compileModules(llvm::ArrayRef<ModuleOp> modules,
                                                                       const CpuTarget &target) {
   initializeTarget();
-  struct Job {
-    llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> module;
-    std::string object, error;
-  };
-  std::vector<std::unique_ptr<Job>> jobs;
-  for (ModuleOp module : modules) {
-    auto job = std::make_unique<Job>();
-    job->module = translateModuleToLLVMIR(module, job->context, "kernels");
-    if (!job->module)
-      return fail("a kernel cannot be translated to LLVM's IR");
-    jobs.push_back(std::move(job));
-  }
-  auto run = [&](Job &job) { job.error = compile(*job.module, target, job.object); };
-  std::vector<std::thread> threads;
-  for (size_t number = 1; number < jobs.size(); ++number)
-    threads.emplace_back(run, std::ref(*jobs[number]));
-  if (!jobs.empty())
-    run(*jobs[0]);
-  for (std::thread &thread : threads)
-    thread.join();
-  std::vector<std::string> objects;
-  for (auto &job : jobs) {
-    if (!job->error.empty())
-      return fail(job->error);
-    objects.push_back(std::move(job->object));
-  }
-  return objects;
+  return runLlvmJobs(modules, [&](llvm::Module &module, std::string &object) { return compile(module, target, object); });
 }

@@ -294,6 +294,7 @@ private:
 
 static void addBinary(CodeOp op, rt::Schedule &schedule) {
   rt::CodeModule code;
+  code.format = op.getLaunches() ? rt::CodeFormat::kPtx : rt::CodeFormat::kElf;
   code.target = op.getTarget().str();
   for (Attribute feature : op.getFeatures())
     code.features.push_back(cast<StringAttr>(feature).getValue().str());
@@ -302,7 +303,7 @@ static void addBinary(CodeOp op, rt::Schedule &schedule) {
   schedule.modules.push_back(std::move(code));
 }
 
-static LogicalResult addKernel(KernelOp op, rt::Schedule &schedule) {
+static LogicalResult addKernel(KernelOp op, ArrayRef<CodeOp> binaries, rt::Schedule &schedule) {
   rt::Kernel kernel;
   kernel.name = op.getSymName().str();
   kernel.tile_count = static_cast<int64_t>(op.getTileCount());
@@ -330,10 +331,18 @@ static LogicalResult addKernel(KernelOp op, rt::Schedule &schedule) {
                      product.getABatch(), product.getBBatch(),     product.getTransposeA(), product.getTransposeB(),
                      product.getTileM(),  product.getTileN()};
   }
-  if (op.hasCode())
-    for (uint32_t module = 0; module < schedule.modules.size(); ++module)
-      kernel.codes.push_back({module, kernel.name});
-  if (op.hasCode() && kernel.codes.empty()) {
+  bool hasCpuCode = false;
+  for (uint32_t number = 0; op.hasCode() && number < binaries.size(); ++number) {
+    CodeOp binary = binaries[number];
+    if (!binary.getLaunches()) {
+      kernel.codes.push_back({number, kernel.name});
+      hasCpuCode = true;
+    } else if (auto launch = binary.getLaunch(op.getSymNameAttr())) {
+      kernel.codes.push_back(
+          {number, kernel.name, static_cast<uint32_t>(launch->first), static_cast<uint32_t>(launch->second)});
+    }
+  }
+  if (op.hasCode() && !hasCpuCode) {
     auto error = op.emitOpError("has no machine code");
     error.attachNote() << "run --autopar-compile-kernels first";
     return failure();
@@ -366,12 +375,13 @@ FailureOr<rt::Schedule> mlir::autopar::buildSchedule(ModuleOp module) {
   schedule.strings.push_back("");
   llvm::StringMap<uint32_t> strings, kernels;
   strings[""] = 0;
-  for (auto op : module.getOps<CodeOp>())
+  SmallVector<CodeOp> binaries(module.getOps<CodeOp>());
+  for (CodeOp op : binaries)
     addBinary(op, schedule);
   for (Operation &op : module.getOps()) {
     uint32_t number = schedule.kernels.size();
     if (auto kernel = dyn_cast<KernelOp>(op)) {
-      if (failed(addKernel(kernel, schedule)))
+      if (failed(addKernel(kernel, binaries, schedule)))
         return failure();
       kernels[kernel.getSymName()] = number;
     } else if (auto kernel = dyn_cast<SyntheticKernelOp>(op)) {

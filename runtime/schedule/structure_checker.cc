@@ -63,6 +63,11 @@ class FunctionStructure {
   DeviceId DeviceOf(const Region& region) const {
     return function_.spaces[region.space.index()].device;
   }
+  bool HasPtx(const Kernel& kernel) const {
+    for (const KernelCode& code : kernel.codes)
+      if (schedule_.modules[code.module].format == CodeFormat::kPtx) return true;
+    return false;
+  }
   std::string UserOf(size_t region) const;
 
   absl::Status CheckCommandFields(uint32_t index, const Command& command) const;
@@ -272,6 +277,10 @@ absl::Status FunctionStructure::CheckLaunch(uint32_t index, const Command& comma
   }
   const bool is_gpu =
       schedule_.machine.devices[stream.device.index()].kind == DeviceKind::kCuda;
+  if (is_gpu && !kernel.codes.empty() && !HasPtx(kernel)) {
+    return FailCommand(index, "runs on the GPU ", DeviceName(stream.device),
+                       " and its kernel has no PTX; compile the program again for this machine");
+  }
   for (size_t i = 0; i < kernel.operand_bytes.size(); ++i) {
     const Region& region = RegionOf(command, i);
     if (RegionBytes(region) != kernel.operand_bytes[i]) {

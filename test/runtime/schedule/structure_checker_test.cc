@@ -73,13 +73,15 @@ TEST(ScheduleChecker, KernelsAreChecked) {
   EXPECT_REFUSED("synthetic and has code", s.kernels[kSyntheticKernel].codes = s.kernels[kAddKernel].codes);
 }
 
-TEST(ScheduleChecker, LaunchOnGpuNeedsAlignedOperands) {
+TEST(ScheduleChecker, LaunchOnGpuNeedsPtxAndAlignedOperands) {
   const auto make_gpu = [](Schedule& s) { s.machine.devices[1].kind = DeviceKind::kCuda; };
   EXPECT_EQ(MessageOf([&](Schedule& s, Function&) {
               make_gpu(s);
               s.kernels[kMatmulKernel].codes.push_back({1, "relu", 1, 64});
             }),
             "accepted");
+  EXPECT_TRUE(absl::StrContains(MessageOf([&](Schedule& s, Function&) { make_gpu(s); }),
+                                "runs on the GPU @gpu0 and its kernel has no PTX"));
   // The product alone is the library's.
   EXPECT_EQ(MessageOf([&](Schedule& s, Function&) {
               make_gpu(s);
