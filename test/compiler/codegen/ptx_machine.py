@@ -6,7 +6,8 @@ counter do. It refuses
 - an access outside of its buffer, or not aligned to its size (vectors: to the whole vector);
 - a write to a buffer that is only read, a byte that two threads write or that one writes and another reads, in global memory;
 - in shared memory the same between two barriers, and a read of what nobody wrote;
-- a barrier that not all threads of a block reach; a shuffle whose threads are not together;
+- a barrier that not all threads of a block reach; a shuffle that not all threads of its mask reach, or that takes from
+  others (threads wait for each other at shuffles, as PTX says);
 - an instruction that it does not know, atomics among them.
 
 Arithmetic is IEEE, as PTX says it: fused multiply-adds round once. Results that are not numbers have no promised bits.
@@ -186,6 +187,17 @@ class Grid:
 
     # ---- memory ----
 
+    @staticmethod
+    def buffer_of(address):
+        return (address >> np.uint64(BUFFER_SHIFT)).astype(np.int64) - 1
+
+    def by_buffer(self, operand, idx, space):
+        """Masks of the threads that access the same buffer; one mask for shared memory."""
+        if space == "shared":
+            return [np.ones(len(idx), bool)]
+        buffers = self.buffer_of(self.address(operand, idx))
+        return [buffers == b for b in np.unique(buffers)]
+
     def access(self, operand, kind, width, idx, space):
         """(buffer or block rows, byte positions [threads, bytes]) of an access of `width` elements."""
         where, size = self.address(operand, idx), bits_of(kind) // 8 * width
@@ -196,9 +208,9 @@ class Grid:
             if np.any(offset + size > self.module.shared_bytes):
                 raise Fault(f"{operand}: beyond shared memory")
             return self.block[idx], offset[:, None] + np.arange(size)
-        buffer = (where >> np.uint64(BUFFER_SHIFT)).astype(np.int64) - 1
+        buffer = self.buffer_of(where)
         offset = (where & np.uint64(2**BUFFER_SHIFT - 1)).astype(np.int64)
-        if len(set(buffer.tolist())) != 1 or not 0 <= buffer[0] < len(self.buffers):
+        if not 0 <= buffer[0] < len(self.buffers):
             raise Fault(f"{operand}: not an address of a buffer")
         if np.any(offset + size > len(self.buffers[buffer[0]])):
             raise Fault(f"{operand}: {size} bytes at {offset.max()} of buffer {buffer[0]}, which has "
@@ -258,13 +270,7 @@ class Grid:
     def shuffle(self, mode, args, idx):
         target = args[0].split("|")[0]
         raw, by, clamp, mask = (self.read(a, idx).astype(np.int64) for a in args[1:5])
-        is_active = np.zeros(self.count, bool)
-        is_active[idx] = True
         lane, warp = self.lane[idx], self.warp[idx]
-        for bit in range(WARP):
-            wanted = (mask >> bit) & 1 == 1
-            if not np.all(is_active[np.minimum(warp + bit, self.count - 1)][wanted]):
-                raise Fault("a shuffle whose threads are not together")
         if not np.all((mask >> lane) & 1):
             raise Fault("a shuffle by a thread that its mask does not name")
         segment = clamp >> 8 & 31
@@ -276,6 +282,15 @@ class Grid:
         values = np.zeros(self.count, np.uint64)
         values[idx] = raw.astype(np.uint64)
         self.write(target, values[warp + source], idx)
+
+    def complete(self, args, idx):
+        """Of the threads at a shuffle, those all of whose mask's threads are there too."""
+        mask, warp = self.read(args[4], idx).astype(np.int64), self.warp[idx]
+        is_here, is_complete = np.zeros(self.count, bool), np.ones(len(idx), bool)
+        is_here[idx] = True
+        for bit in range(WARP):
+            is_complete &= is_here[np.minimum(warp + bit, self.count - 1)] | ((mask >> bit) & 1 == 0)
+        return is_complete
 
     def convert(self, parts, args, idx):
         to, source = parts[-2], parts[-1]
@@ -372,13 +387,16 @@ class Grid:
             if space == "param":
                 return self.write(args[0], np.full(len(idx), self.addresses[args[1].strip("[]")], np.uint64), idx)
             targets = args[0].strip("<>").split("|")
-            values = self.load(args[1], kind, len(targets), idx, space)
+            values = np.zeros((len(idx), len(targets)), np.uint64)
+            for part in self.by_buffer(args[1], idx, space):
+                values[part] = self.load(args[1], kind, len(targets), idx[part], space)
             for number, target in enumerate(targets):
                 self.write(target.strip(), values[:, number], idx)
         elif base == "st":
             sources = args[1].strip("<>").split("|")
             raw = np.stack([self.read(s.strip(), idx) for s in sources], axis=1)
-            self.store(args[0], kind, raw, idx, parts[1])
+            for part in self.by_buffer(args[0], idx, parts[1]):
+                self.store(args[0], kind, raw[part], idx[part], parts[1])
         elif base in ("mov", "cvta"):
             if args[1].startswith("<"):  # packs
                 pieces = [self.read(s.strip(), idx) for s in args[1].strip("<>").split("|")]
@@ -440,12 +458,15 @@ class Grid:
     def run(self):
         pc = np.zeros(self.count, np.int64)
         is_alive, is_waiting = np.ones(self.count, bool), np.zeros(self.count, bool)
+        is_held = np.zeros(self.count, bool)  # at a shuffle
         code, end = self.entry.code, len(self.entry.code)
         while True:
-            ready = is_alive & ~is_waiting
+            ready = is_alive & ~is_waiting & ~is_held
             if not ready.any():
                 if not is_alive.any():
                     return
+                if is_held.any():
+                    raise Fault("a shuffle that not all threads of its mask reach")
                 # Everybody waits: no thread of a block that waits may have left.
                 for block in np.unique(self.block[is_alive]):
                     if not is_alive[self.block == block].all():
@@ -482,6 +503,17 @@ class Grid:
                 if op.startswith("bar"):
                     is_waiting[idx] = True
                     pc[idx] = at + 1
+                    break
+                if op.startswith("shfl"):
+                    if guard:
+                        raise Fault("a shuffle under a predicate")
+                    here = np.nonzero(is_held & (pc == at))[0]
+                    here = np.union1d(here, idx)
+                    is_complete = self.complete(args, here)
+                    pc[here] = at + is_complete
+                    is_held[here] = ~is_complete
+                    if is_complete.any():
+                        self.execute(op, args, here[is_complete])
                     break
                 active = idx[taken] if guard else idx
                 if len(active):
