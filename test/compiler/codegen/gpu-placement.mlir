@@ -10,9 +10,9 @@
 
 // FILE: module #0 elf x86-64-v3
 // FILE: module #1 ptx sm_75 features(ptx75)
-// FILE: kernel @add_0 {{.*}} code #0 @add_0 code #1 @add_0 grid = 1 block = 256
-// FILE: kernel @matmul_relu_0 matmul {{.*}} code #0 @matmul_relu_0 code #1 @matmul_relu_0 grid = 16 block = 256
-// FILE: kernel @sub_0 {{.*}} code #0 @sub_0{{$}}
+// FILE-DAG: kernel @add_0 {{.*}} code #0 @add_0 code #1 @add_0 grid = 1 block = 256
+// FILE-DAG: kernel @matmul_relu_0 matmul {{.*}} code #0 @matmul_relu_0 code #1 @matmul_relu_0 grid = 16 block = 256
+// FILE-DAG: kernel @sub_0 {{.*}} code #0 @sub_0{{$}}
 func.func @main(%x: tensor<512xf32> {autopar.device = "gpu0"}, %y: tensor<512xf32>, %z: tensor<128x128xf32> {autopar.device = "gpu0"})
     -> (tensor<512xf32>, tensor<128x128xf32>, tensor<512xf32>) {
   %0 = autopar.add %x, %x {autopar.device = "gpu0"} : tensor<512xf32>
