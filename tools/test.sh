@@ -42,5 +42,6 @@ if [ -n "$full" ]; then
   /usr/bin/python3 test/benchmark/budgets.py --bin "$build/bin"
   /usr/bin/python3 test/benchmark/predictions.py --bin "$build/bin"
   /usr/bin/python3 test/benchmark/dnn_partitioning.py --bin "$build/bin"
+  /usr/bin/python3 test/benchmark/paper_examples.py --bin "$build/bin"
 fi
 step "done"
