@@ -39,8 +39,8 @@ def Autopar_KernelOp : Op<Autopar_Dialect, "kernel", [IsolatedFromAbove, SingleB
       generated epilogue (EpilogueFn) where `epilogue` is set.
     - `tile_count`: into how many tiles the launch may be cut; 0 where the results have no elements, and then there is no
       code.
-    - Once compiled, the code is in every `autopar.binary` of the module under the symbol `sym_name`. Only native kernels
-      with tiles and matmul kernels with an epilogue have code (`hasCode()`).
+    - Once compiled, the code is in the CPU's `autopar.binary` of the module under the symbol `sym_name`, and in one for
+      GPUs if it may run there. Only native kernels with tiles and matmul kernels with an epilogue have code (`hasCode()`).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        Autopar_KernelFormAttr:$form,
