@@ -7,6 +7,7 @@
    --calls calls, each with other random delays between commands.
 3. With poisoned gaps between buffers: nothing outside the regions is written (odd sizes and tiles included).
 4. As written, with its pins, on virtual:2: the oracle's bits too.
+5. Planned for the GPUs of cuda:3, with code for them, and run by the same file's CPU code on virtual devices: alike.
 
     run_programs.py --bin build/bin [--calls 20] [--only NAME]
 """
@@ -28,7 +29,10 @@ CONFIGURATIONS = {
     "virtual:2": ["--machine=virtual:2", "--ignore-pins"],
     "virtual:4": ["--machine=virtual:4", "--ignore-pins"],
     "virtual:2, pinned": ["--machine=virtual:2"],
+    "cuda:3, pinned": ["--machine=cuda:3"],
 }
+# Where to run the devices of the plan, of the configurations that name it.
+DEVICES = {"cuda:3, pinned": ["--device=gpu0=virtual:0,gpu1=virtual:1,gpu2=virtual:2"]}
 ORACLE = ["--machine=host", "--max-streams=1", "--ignore-pins", "--fuse=off"]
 
 
@@ -97,7 +101,7 @@ def run_program(options, work, name, source, inputs, expected):
         for seed in range(options.calls + 1):
             # The last call is the one with poisoned gaps.
             extra = ["--poison"] if seed == options.calls else [f"--delay-seed={seed + 1}"]
-            for k, path in enumerate(execute(schedule, extra)):
+            for k, path in enumerate(execute(schedule, extra + DEVICES.get(title, []))):
                 if path.read_bytes() != oracle[k]:
                     raise Failure(f"{title}, {extra[0]}: result {k} has other bits than the unfused one-stream run")
         print(f"  {name}: {title}: {options.calls + 1} calls bit-identical", flush=True)
