@@ -281,6 +281,15 @@ absl::Status FunctionStructure::CheckLaunch(uint32_t index, const Command& comma
     return FailCommand(index, "runs on the GPU ", DeviceName(stream.device),
                        " and its kernel has no PTX; compile the program again for this machine");
   }
+  for (size_t write = 0; is_gpu && !kernel.codes.empty() && write < kernel.writes; ++write) {
+    for (size_t read = 0; read < kernel.reads; ++read) {
+      const Region& region = RegionOf(command, kernel.reads + write);
+      if (!IsEmpty(region) && region == RegionOf(command, read)) {
+        return FailCommand(index, "works in place on ", Describe(region),
+                           "; code for GPUs reads through a cache that does not see its writes");
+      }
+    }
+  }
   for (size_t i = 0; i < kernel.operand_bytes.size(); ++i) {
     const Region& region = RegionOf(command, i);
     if (RegionBytes(region) != kernel.operand_bytes[i]) {

@@ -17,7 +17,7 @@ using Break = std::function<void(Schedule&, Function&)>;
 constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
 
 // Commands of the sample.
-constexpr size_t kCopyIn = 0, kRecord0 = 1, kWait0 = 2, kProduct = 3, kLeftHalf = 6, kLayer2 = 10, kSum = 16, kLast = 20;
+constexpr size_t kCopyIn = 0, kRecord0 = 1, kWait0 = 2, kProduct = 3, kLeftHalf = 6, kLayer2 = 10, kUnusedSum = 15, kSum = 16, kLast = 20;
 constexpr size_t kAddKernel = 0, kMatmulKernel = 1, kSyntheticKernel = 2;
 
 std::string MessageOf(const Break& break_it) {
@@ -88,6 +88,13 @@ TEST(ScheduleChecker, LaunchOnGpuNeedsPtxAndAlignedOperands) {
               s.kernels[kMatmulKernel].codes.clear();
             }),
             "accepted");
+  EXPECT_TRUE(absl::StrContains(MessageOf([&](Schedule& s, Function& f) {
+                                  make_gpu(s);
+                                  s.kernels[kMatmulKernel].codes.clear();
+                                  const Command& add = f.commands[kUnusedSum];
+                                  f.regions[add.first_region + 2] = f.regions[add.first_region] = f.regions[add.first_region + 2];
+                                }),
+                                "works in place on @gpu0[256 for 256]"));
   const std::string message = MessageOf([&](Schedule& s, Function& f) {
     make_gpu(s);
     s.kernels[kMatmulKernel].codes = {{1, "relu", 1, 64}};
