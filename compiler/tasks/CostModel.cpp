@@ -65,6 +65,10 @@ static Work workOfMatmul(MatmulOp matmul) {
   work.productFlops = 2 * elementCount(result) * depth;
   if (rows < costs::skinnyProductRows)
     work.productFlops /= costs::skinnyProductShare;
+  if (matmul.getTransposeA()) {
+    double blocks = std::ceil(static_cast<double>(result.getDimSize(rank - 1)) / costs::productBlockColumns);
+    work.coreNs = costs::packTransposedNs * elementCount(lhs) * blocks;
+  }
   return work;
 }
 
@@ -143,7 +147,8 @@ static double peakFlops(const ::autopar::Device &device, double tabled) {
 static double coresNs(const Work &work, const ::autopar::Device &device) {
   double cores = std::max<uint32_t>(device.cores, 1);
   double corePeak = peakFlops(device, costs::coreF32Flops * cores) / cores;
-  double computeNs = (work.productFlops + work.coreNs * 1e-9 * costs::coreF32Flops) / corePeak * 1e9;
+  // The peak is that of products, whose wider units do little for the arithmetic of other kernels.
+  double computeNs = work.productFlops / corePeak * 1e9 + work.coreNs;
   double tiles = static_cast<double>(std::max<int64_t>(work.tiles, 1)), busy = std::min(tiles, cores);
   double rounds = std::ceil(tiles / busy);
   double memory = static_cast<double>(device.memory_bytes_per_s);

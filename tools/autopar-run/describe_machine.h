@@ -10,8 +10,8 @@ namespace autopar {
 // `machine` (of kinds cpu and virtual) with measured rates. Takes about half a second per device, on
 // its cores, and a fifth per link. What is measured is what a program gets: the f32 rate of a large
 // product, the cost of a launch and of a wait, the speed and latency of copies come from schedules
-// that run as any other, one at a time; the memory rate is that of plain copies on as many cores as
-// the device has, reading and writing counted. f64 stays at half of f32, which is what the hardware's
+// that run as any other, one at a time; the memory rate is that of an elementwise kernel on as many
+// cores as the device has, reading and writing counted. f64 stays at half of f32, which is what the hardware's
 // vectors give. Emulated links stay as they are.
 absl::StatusOr<Machine> MeasureMachine(Machine machine);
 

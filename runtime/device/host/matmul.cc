@@ -97,30 +97,45 @@ PackedBytes PackedBytesOf(const MatmulPlan& plan) {
           .c = cut ? rows * columns * sizeof(float) : 0};
 }
 
-// to[i][j] = from[j][i] for a `rows` x `columns` result; `stride` elements between rows of `from`.
-void Transpose(const float* from, int64_t stride, float* to, int64_t rows, int64_t columns) {
+// to[i][j] = from[j][i] for a block of a result with `to_stride` elements a row.
+void TransposeBlock(const float* from, int64_t from_stride, float* to, int64_t to_stride,
+                    int64_t rows, int64_t columns) {
   int64_t i = 0;
 #if defined(__SSE__)
   for (; i + 4 <= rows; i += 4) {
     int64_t j = 0;
     for (; j + 4 <= columns; j += 4) {
-      const float* source = from + j * stride + i;
-      __m128 r0 = _mm_loadu_ps(source), r1 = _mm_loadu_ps(source + stride);
-      __m128 r2 = _mm_loadu_ps(source + 2 * stride), r3 = _mm_loadu_ps(source + 3 * stride);
+      const float* source = from + j * from_stride + i;
+      __m128 r0 = _mm_loadu_ps(source), r1 = _mm_loadu_ps(source + from_stride);
+      __m128 r2 = _mm_loadu_ps(source + 2 * from_stride), r3 = _mm_loadu_ps(source + 3 * from_stride);
       _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
-      float* target = to + i * columns + j;
+      float* target = to + i * to_stride + j;
       _mm_storeu_ps(target, r0);
-      _mm_storeu_ps(target + columns, r1);
-      _mm_storeu_ps(target + 2 * columns, r2);
-      _mm_storeu_ps(target + 3 * columns, r3);
+      _mm_storeu_ps(target + to_stride, r1);
+      _mm_storeu_ps(target + 2 * to_stride, r2);
+      _mm_storeu_ps(target + 3 * to_stride, r3);
     }
     for (; j < columns; ++j) {
-      for (int64_t r = i; r < i + 4; ++r) to[r * columns + j] = from[j * stride + r];
+      for (int64_t r = i; r < i + 4; ++r) to[r * to_stride + j] = from[j * from_stride + r];
     }
   }
 #endif
   for (; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) to[i * columns + j] = from[j * stride + i];
+    for (int64_t j = 0; j < columns; ++j) to[i * to_stride + j] = from[j * from_stride + i];
+  }
+}
+
+// to[i][j] = from[j][i] for a dense `rows` x `columns` result; `stride` elements between rows of `from`.
+// Block by block of a cache line's width: rows whose length is a power of two share their places in
+// the first-level cache, so a line must be used up while it is there. Rows of `from`, which may lie
+// on a page each, are gone through once.
+void Transpose(const float* from, int64_t stride, float* to, int64_t rows, int64_t columns) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t j = 0; j < columns; j += kBlock) {
+    for (int64_t i = 0; i < rows; i += kBlock) {
+      TransposeBlock(from + j * stride + i, stride, to + i * columns + j, columns,
+                     std::min(kBlock, rows - i), std::min(kBlock, columns - j));
+    }
   }
 }
 
