@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -26,6 +27,15 @@ void CallPrevious(int signal, siginfo_t* info, void* context) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGSEGV, &standard, nullptr);
+}
+
+// Bit 1 of the processor's error code. Elsewhere every access counts as a write.
+bool IsWrite(void* context) {
+#if defined(__x86_64__)
+  return (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#else
+  return true;
+#endif
 }
 
 [[noreturn]] void EndProcess(World& world) {
@@ -60,7 +70,7 @@ void OnSegv(int signal, siginfo_t* info, void* context) {
   std::string what =
       "the host touches byte " + std::to_string(offset) + " of " + allocation->Describe();
   if (allocation->is_host()) {
-    std::string who = world.PendingUserOf(*allocation, offset);
+    std::string who = world.PendingUserOf(*allocation, offset, IsWrite(context));
     if (who.empty())
       return allocation->Unprotect(
           address);  // a neighbour on the page is in use, these bytes are not

@@ -77,11 +77,13 @@ bool World::IsImplied(const Stream* stream, const OperationPtr& operation) const
   return now.Covers(operation->chain, operation->count);
 }
 
-std::string World::PendingUserOf(const Allocation& allocation, uint64_t offset) const {
+std::string World::PendingUserOf(const Allocation& allocation, uint64_t offset,
+                                 bool is_write) const {
   for (const auto& [number, operation] : pending_) {
     for (const Access& access : operation->accesses) {
       if (access.allocation.get() != &allocation || offset < access.begin || offset >= access.end())
         continue;
+      if (!access.writes && !is_write) continue;  // two may read
       if (access.rows == 1 || (offset - access.begin) % access.stride < access.row_bytes)
         return *operation->label;
     }

@@ -120,8 +120,9 @@ class World {
   // Whether everything before `operation` is before whatever the stream gets next, without a
   // further wait.
   bool IsImplied(const Stream* stream, const OperationPtr& operation) const;
-  // The label of an unfinished operation that touches this byte; "" if there is none.
-  std::string PendingUserOf(const Allocation& allocation, uint64_t offset) const;
+  // The label of an unfinished operation that a read, or a write, of this byte disturbs; "" if
+  // there is none.
+  std::string PendingUserOf(const Allocation& allocation, uint64_t offset, bool is_write) const;
   // Predecessors that the legacy stream's rules add for new work on this stream.
   std::vector<OperationPtr> LegacyPredecessors(Stream* stream) const;
 
