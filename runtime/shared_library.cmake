@@ -42,7 +42,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/autopar-config-vers
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/autopar-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/autopar-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/autopar COMPONENT runtime)
-foreach(header autopar.h base/element_type.h base/ids.h executor/program.h io/compare.h io/npy.h io/tensor.h
+foreach(header autopar.h base/element_type.h base/ids.h device/cuda/cuda_options.h executor/program.h io/compare.h io/npy.h io/tensor.h
     io/tensor_text.h machine/machine.h schedule/checker.h schedule/schedule.h schedule/schedule_file.h
     simulator/simulator.h trace/chrome_trace.h)
   get_filename_component(folder ${header} DIRECTORY)

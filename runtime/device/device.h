@@ -53,11 +53,13 @@ struct CallState {
   uint64_t number = 0;    // 1, 2, 3 ... in the session
   std::atomic<uint32_t> running{0};  // participants that have not finished
   Bell finished;          // rung by the last participant
+  std::atomic<bool> failed{false};  // there is an error
   std::mutex mutex;
   absl::Status error;     // the first one; guarded by mutex
 
   // Any thread. Execution goes on, so that nobody waits for ever; the call fails in the end.
   void Fail(absl::Status status) {
+    failed.store(true, std::memory_order_seq_cst);
     std::lock_guard<std::mutex> lock(mutex);
     if (error.ok()) error = std::move(status);
   }
@@ -116,16 +118,21 @@ class DeviceSession {
   virtual ~DeviceSession() = default;  // no call is running
   // Rung to wake the thread that waits on behalf of `stream`.
   virtual Bell* StreamBell(const Stream& stream) = 0;
-  virtual absl::StatusOr<std::unique_ptr<DeviceFunction>> Prepare(std::vector<StreamWork> work) = 0;
+  // `function`, of the schedule, outlives the session. All devices are prepared before any is started.
+  virtual absl::StatusOr<std::unique_ptr<DeviceFunction>> Prepare(const Function& function,
+                                                                  std::vector<StreamWork> work) = 0;
 };
 
 // The emulated copy engines of a session; see host/copy_engines.h.
 class CopyEngines;
+// What the CUDA devices of a session share; see cuda/cuda.h.
+class CudaSessionShared;
 
 struct DeviceSessionOptions {
   DeviceId device;
   const Schedule* schedule = nullptr;  // outlives the session
   CopyEngines* engines = nullptr;      // outlives the session
+  CudaSessionShared* cuda = nullptr;   // outlives the session; null without CUDA devices
   std::vector<Stream> streams{};       // every stream of this device that any function uses
   // Of all devices in the session: they compete for the cores.
   uint32_t compute_streams = 0, copy_streams = 0;

@@ -13,9 +13,13 @@
 namespace autopar {
 namespace {
 
+bool ParseOrdinal(const std::string& text, uint32_t* ordinal) {
+  return absl::SimpleAtoi(text, ordinal) && *ordinal <= 1000000;
+}
+
 absl::Status MapToVirtual(const std::string& number, const std::string& target, Device& device) {
   uint32_t core = 0;
-  if (!absl::SimpleAtoi(number, &core) || core > 1000000) {
+  if (!ParseOrdinal(number, &core)) {
     return absl::InvalidArgumentError(absl::StrCat("device map: '", device.name, "=", target,
                                                    "' needs a core number, as in virtual:0"));
   }
@@ -52,6 +56,11 @@ absl::StatusOr<std::vector<Device>> MapDevices(
     if (kind == "virtual") {
       AUTOPAR_RETURN_IF_ERROR(MapToVirtual(number, target, device));
     } else if (kind == "cuda") {
+      uint32_t ordinal = 0;
+      if (!ParseOrdinal(number, &ordinal)) {
+        return absl::InvalidArgumentError(absl::StrCat("device map: '", device.name, "=", target,
+                                                       "' needs a GPU's number, as in cuda:0"));
+      }
       device.kind = DeviceKind::kCuda;
     } else {
       return absl::InvalidArgumentError(absl::StrCat("device map: '", name, "=", target,
@@ -59,6 +68,20 @@ absl::StatusOr<std::vector<Device>> MapDevices(
     }
   }
   return devices;
+}
+
+std::vector<uint32_t> CudaOrdinals(const std::vector<Device>& devices,
+                                   const std::map<std::string, std::string>& device_map) {
+  std::vector<uint32_t> ordinals(devices.size(), 0);
+  uint32_t number = 0;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].kind != DeviceKind::kCuda) continue;
+    ordinals[i] = number++;
+    const auto mapped = device_map.find(devices[i].name);
+    if (mapped == device_map.end()) continue;
+    ParseOrdinal(mapped->second.substr(mapped->second.find(':') + 1), &ordinals[i]);
+  }
+  return ordinals;
 }
 
 }  // namespace autopar

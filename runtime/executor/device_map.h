@@ -2,6 +2,7 @@
 #ifndef AUTOPAR_RUNTIME_EXECUTOR_DEVICE_MAP_H_
 #define AUTOPAR_RUNTIME_EXECUTOR_DEVICE_MAP_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +17,11 @@ namespace autopar {
 // InvalidArgument for an unknown device, an unknown target or a device that cannot be replaced.
 absl::StatusOr<std::vector<Device>> MapDevices(const Machine& machine,
                                                const std::map<std::string, std::string>& device_map);
+
+// Which GPU of this machine each CUDA device of MapDevices' answer runs on, by DeviceId; 0 for others. One
+// that is mapped to "cuda:K" gets number K, the others number 0, 1, ... in the order of the machine.
+std::vector<uint32_t> CudaOrdinals(const std::vector<Device>& devices,
+                                   const std::map<std::string, std::string>& device_map);
 
 }  // namespace autopar
 

@@ -178,7 +178,7 @@ absl::Status FunctionBinding::ResolveCommands(bool noted) {
   for (size_t device = 0; device < by_device.size(); ++device) {
     if (by_device[device].empty()) continue;
     AUTOPAR_ASSIGN_OR_RETURN(parts_.emplace_back(),
-                             resources_.devices[device]->Prepare(std::move(by_device[device])));
+                             resources_.devices[device]->Prepare(function_, std::move(by_device[device])));
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/host/host_memory.h"
 #include "runtime/device/virtual/virtual_device.h"
 #include "runtime/executor/device_map.h"
 #include "runtime/executor/program_impl.h"
@@ -15,6 +16,7 @@ Program::Program() = default;
 Program::~Program() = default;
 
 const Schedule& Program::schedule() const { return impl_->schedule(); }
+bool Program::UsesCuda() const { return impl_->cuda != nullptr; }
 
 absl::StatusOr<std::shared_ptr<const Program>> Program::Load(const std::string& path,
                                                              const LoadOptions& options) {
@@ -47,6 +49,23 @@ absl::Status Program::Impl::OpenDevices(const LoadOptions& options) {
     for (const Stream& stream : function.streams) used[stream.device.index()] = true;
   }
   backends.resize(devices.size());
+  const std::vector<uint32_t> ordinals = CudaOrdinals(devices, options.device_map);
+  std::vector<CudaPlacement> placements;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!used[i] || devices[i].kind != DeviceKind::kCuda) continue;
+    placements.push_back({DeviceId(i), devices[i].name, ordinals[i]});
+  }
+  AUTOPAR_RETURN_IF_ERROR(CheckDrivers());
+  if (!placements.empty()) {
+    const std::string name = placements.front().name;
+    auto opened = CudaDevices::Open(schedule(), options.cuda, std::move(placements));
+    if (!opened.ok()) {
+      return absl::Status(opened.status().code(),
+                          absl::StrCat(name, " is a CUDA device, but ", opened.status().message(),
+                                       "; to run without it, map it with --device=", name, "=virtual:0"));
+    }
+    cuda = std::move(opened).value();
+  }
   auto kernels = std::make_shared<HostKernels>(schedule());
   for (size_t i = 0; i < devices.size(); ++i) {
     if (!used[i]) continue;
@@ -58,9 +77,23 @@ absl::Status Program::Impl::OpenDevices(const LoadOptions& options) {
         backends[i] = std::make_unique<VirtualDevice>(devices[i], kernels);
         break;
       case DeviceKind::kCuda:
-        return absl::FailedPreconditionError(
-            absl::StrCat(devices[i].name, " is a CUDA device; this build has no CUDA device: map it with --device=",
-                         devices[i].name, "=virtual:0"));
+        backends[i] = cuda->MakeBackend(DeviceId(i));
+        break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A copy is driven by its source, unless that is the host: a virtual device cannot reach into a GPU.
+absl::Status Program::Impl::CheckDrivers() const {
+  for (const Function& function : schedule().functions) {
+    for (const Stream& stream : function.streams) {
+      if (stream.kind != StreamKind::kCopy || !stream.link.valid()) continue;
+      const Device& to = devices[schedule().machine.links[stream.link.index()].to.index()];
+      if (devices[stream.device.index()].kind == DeviceKind::kCuda || to.kind != DeviceKind::kCuda) continue;
+      return absl::UnimplementedError(absl::StrCat(
+          "function '", function.name, "' copies from ", devices[stream.device.index()].name,
+          ", a virtual device, to ", to.name, ", a CUDA device; map both to devices of one kind with --device"));
     }
   }
   return absl::OkStatus();
@@ -99,6 +132,23 @@ absl::Status Program::Impl::LoadConstants() {
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<HostBuffer>> Program::AllocateBuffer(uint64_t bytes) const {
+  if (impl_->cuda != nullptr) {
+    auto pinned = impl_->cuda->AllocatePinned(bytes);
+    if (pinned.ok()) return std::make_unique<HostBuffer>(std::move(pinned).value(), true);
+  }
+  AUTOPAR_ASSIGN_OR_RETURN(std::unique_ptr<DeviceMemory> memory,
+                           AllocateHostMemory(bytes, "a buffer of the program"));
+  return std::make_unique<HostBuffer>(std::move(memory), false);
+}
+
+HostBuffer::HostBuffer(std::unique_ptr<DeviceMemory> memory, bool is_pinned)
+    : memory_(std::move(memory)), is_pinned_(is_pinned) {}
+HostBuffer::~HostBuffer() = default;
+absl::Span<uint8_t> HostBuffer::bytes() {
+  return absl::MakeSpan(reinterpret_cast<uint8_t*>(memory_->base()), memory_->bytes());
 }
 
 std::byte* Program::Impl::ConstantBase(const Space& space) const {

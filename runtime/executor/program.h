@@ -26,14 +26,31 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/device/cuda/cuda_options.h"
 #include "runtime/schedule/schedule.h"
 #include "runtime/schedule/schedule_file.h"
 
 namespace autopar {
 
+class DeviceMemory;
+
 struct LoadOptions {
   // Schedule device name -> physical device ("virtual:0", "cuda:1"); a device not named here is taken as planned.
-  std::map<std::string, std::string> device_map;
+  std::map<std::string, std::string> device_map{};
+  CudaOptions cuda{};  // only for schedules with CUDA devices
+};
+
+// Memory for arguments and results.
+class HostBuffer {
+ public:
+  HostBuffer(std::unique_ptr<DeviceMemory> memory, bool is_pinned);
+  ~HostBuffer();
+  absl::Span<uint8_t> bytes();
+  bool is_pinned() const { return is_pinned_; }
+
+ private:
+  std::unique_ptr<DeviceMemory> memory_;
+  bool is_pinned_;
 };
 
 class Program {
@@ -43,6 +60,10 @@ class Program {
                                                                const LoadOptions& options = {});
   ~Program();
   const Schedule& schedule() const;
+  bool UsesCuda() const;
+  // Undefined contents, aligned to 64 bytes. Pinned if the program has CUDA devices and the system allows it: those then
+  // copy from and to it directly, where other memory is staged. The program outlives it. Any thread.
+  absl::StatusOr<std::unique_ptr<HostBuffer>> AllocateBuffer(uint64_t bytes) const;
 
   struct Impl;
   const Impl& impl() const { return *impl_; }
@@ -87,6 +108,9 @@ class Session {
   const std::vector<CommandTiming>& timings() const;
   // Wall time of the last call, from the first command's start to the last one's end.
   int64_t elapsed_ns() const;
+  // Why a function that uses CUDA devices is not replayed as CUDA graphs, as far as that is known (at load, and by the
+  // last call): one clause. Empty if it is, or uses none.
+  std::string WhyNoCudaGraph(std::string_view function) const;
 
  private:
   Session();

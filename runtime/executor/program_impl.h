@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/device/cuda/cuda.h"
 #include "runtime/device/device.h"
 #include "runtime/executor/program.h"
 
@@ -17,6 +18,7 @@ struct Program::Impl {
   std::shared_ptr<const ScheduleFile> file;
   DeviceId host;                  // invalid if the machine has no CPU
   std::vector<Device> devices;    // as mapped, by DeviceId
+  std::unique_ptr<CudaDevices> cuda;  // null: no function uses one; outlives backends and memory
   // By DeviceId; null where no function uses the device. Before the memory, which it outlives.
   std::vector<std::unique_ptr<DeviceBackend>> backends;
   std::map<std::pair<DeviceId, KernelId>, const PreparedKernel*> kernels;
@@ -31,6 +33,7 @@ struct Program::Impl {
 
  private:
   absl::Status OpenDevices(const LoadOptions& options);
+  absl::Status CheckDrivers() const;
   absl::Status LoadKernels();
   absl::Status LoadConstants();
 };

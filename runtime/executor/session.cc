@@ -100,6 +100,7 @@ struct Session::Impl {
   std::vector<std::unique_ptr<DeviceMemory>> arena_memory;  // by DeviceId
   std::vector<uint64_t> arena_bytes;                        // by DeviceId
   CallState call;              // before the threads, which may be leaving it
+  std::unique_ptr<CudaSessionShared> cuda;  // before the devices, which it outlives
   SessionResources resources;  // holds the threads
   std::map<std::string, std::unique_ptr<FunctionBinding>, std::less<>> functions;
   std::map<std::string, std::vector<PoisonedArena>, std::less<>> poison;
@@ -139,6 +140,7 @@ absl::Status Session::Impl::Open() {
   const Program::Impl& loaded = program->impl();
   resources.program = &loaded;
   engines = std::make_unique<CopyEngines>(loaded.schedule().machine);
+  if (loaded.cuda != nullptr) cuda = loaded.cuda->OpenShared();
   for (const Function& function : loaded.schedule().functions) {
     resources.progress_count = std::max(resources.progress_count, function.streams.size());
     std::set<StreamKey> keys;
@@ -153,7 +155,8 @@ absl::Status Session::Impl::Open() {
   resources.progress = std::make_unique<Progress[]>(resources.progress_count);
   AUTOPAR_RETURN_IF_ERROR(OpenArenas());
   AUTOPAR_RETURN_IF_ERROR(OpenDevices());
-  return BindFunctions();
+  AUTOPAR_RETURN_IF_ERROR(BindFunctions());
+  return cuda != nullptr ? cuda->Seal() : absl::OkStatus();
 }
 
 absl::Status Session::Impl::OpenArenas() {
@@ -173,8 +176,15 @@ absl::Status Session::Impl::OpenArenas() {
   uint64_t margin = options.poison ? kPoisonMargin : 0;
   for (size_t i = 0; i < count; ++i) {
     if (loaded.backends[i] == nullptr) continue;
-    AUTOPAR_ASSIGN_OR_RETURN(arena_memory[i],
-                             loaded.backends[i]->Allocate(arena_bytes[i] + 2 * margin));
+    // Of the host's arena GPUs copy from and to: pinned if the system allows it, staged otherwise.
+    if (loaded.cuda != nullptr && loaded.devices[i].kind == DeviceKind::kCpu) {
+      auto pinned = loaded.cuda->AllocatePinned(arena_bytes[i] + 2 * margin);
+      if (pinned.ok()) arena_memory[i] = std::move(pinned).value();
+    }
+    if (arena_memory[i] == nullptr) {
+      AUTOPAR_ASSIGN_OR_RETURN(arena_memory[i],
+                               loaded.backends[i]->Allocate(arena_bytes[i] + 2 * margin));
+    }
     resources.arenas[i] = arena_memory[i]->base() + margin;
   }
   return absl::OkStatus();
@@ -197,6 +207,7 @@ absl::Status Session::Impl::OpenDevices() {
     DeviceSessionOptions device_options{.device = DeviceId(i),
                                         .schedule = &loaded.schedule(),
                                         .engines = engines.get(),
+                                        .cuda = cuda.get(),
                                         .compute_streams = compute_streams,
                                         .copy_streams = copy_streams,
                                         .delay_seed = options.delay_seed};
@@ -319,6 +330,7 @@ void Session::Impl::Execute(const FunctionBinding& binding) {
   uint32_t participants = 0;
   for (const auto& part : binding.parts()) participants += part->participants();
   call.running.store(participants, std::memory_order_relaxed);
+  call.failed.store(false, std::memory_order_relaxed);
   call.start_ns = NowNs();
   for (const auto& part : binding.parts()) part->Start(&call);
   auto finished = [this] { return call.running.load(std::memory_order_seq_cst) == 0; };
@@ -350,6 +362,11 @@ void Session::Impl::NoteTimes(const FunctionBinding& binding) {
 }
 
 const std::vector<CommandTiming>& Session::timings() const { return impl_->timings; }
+std::string Session::WhyNoCudaGraph(std::string_view function) const {
+  const auto found = impl_->functions.find(function);
+  if (impl_->cuda == nullptr || found == impl_->functions.end()) return "";
+  return impl_->cuda->WhyNoGraph(found->second->function());
+}
 int64_t Session::elapsed_ns() const { return impl_->elapsed_ns; }
 
 }  // namespace autopar

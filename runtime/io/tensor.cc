@@ -1,6 +1,7 @@
 #include "runtime/io/tensor.h"
 
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -37,7 +38,12 @@ absl::StatusOr<Tensor> Tensor::Allocate(TensorType type) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a tensor of type ", type.ToString(), " (", *bytes, " bytes)"));
   }
-  return Tensor(std::move(type), data, *bytes);
+  return Tensor(std::move(type), data, *bytes, [](uint8_t* memory) { std::free(memory); });
+}
+
+Tensor Tensor::Adopt(TensorType type, uint8_t* data, std::function<void(uint8_t*)> release) {
+  const size_t bytes = type.bytes();
+  return Tensor(std::move(type), data, bytes, std::move(release));
 }
 
 double Tensor::FloatAt(int64_t index) const {

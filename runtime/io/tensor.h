@@ -3,7 +3,7 @@
 #define AUTOPAR_RUNTIME_IO_TENSOR_H_
 
 #include <cstdint>
-#include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -18,6 +18,8 @@ class Tensor {
   // Undefined contents. InvalidArgument for a negative dimension or more than 2^62 bytes,
   // ResourceExhausted if the system has not that much memory.
   static absl::StatusOr<Tensor> Allocate(TensorType type);
+  // In memory that somebody else got; `release` gives it back, with the address. `data` has type.bytes() bytes.
+  static Tensor Adopt(TensorType type, uint8_t* data, std::function<void(uint8_t*)> release);
 
   const TensorType& type() const { return type_; }
   absl::Span<uint8_t> bytes() { return absl::MakeSpan(data_.get(), size_); }
@@ -29,14 +31,12 @@ class Tensor {
   int64_t IntAt(int64_t index) const;
 
  private:
-  struct Free {
-    void operator()(uint8_t* data) const { std::free(data); }
-  };
-  Tensor(TensorType type, uint8_t* data, size_t size)
-      : type_(std::move(type)), data_(data), size_(size) {}
+  using Release = std::function<void(uint8_t*)>;
+  Tensor(TensorType type, uint8_t* data, size_t size, Release release)
+      : type_(std::move(type)), data_(data, std::move(release)), size_(size) {}
 
   TensorType type_;
-  std::unique_ptr<uint8_t, Free> data_;
+  std::unique_ptr<uint8_t, Release> data_;
   size_t size_ = 0;
 };
 

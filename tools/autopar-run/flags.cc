@@ -15,12 +15,15 @@ namespace {
 // Features of the command line that this version has no use for: one sentence each instead of
 // silence.
 struct LaterFlags {
-  std::string cuda_graph = "auto";
-  bool tf32 = false;
-  std::string cuda_library, parameters, save_parameters;
+  std::string parameters, save_parameters;
 };
 
-void Declare(CLI::App* app, Flags* flags, LaterFlags* later, std::string* device_list) {
+// What is parsed by hand.
+struct Texts {
+  std::string device_list, cuda_graph = "auto";
+};
+
+void Declare(CLI::App* app, Flags* flags, LaterFlags* later, Texts* texts) {
   // Not a list that swallows what follows it: one value per occurrence.
   const auto repeated = [app](const char* name, std::vector<std::string>* target,
                               const char* help) {
@@ -45,8 +48,8 @@ void Declare(CLI::App* app, Flags* flags, LaterFlags* later, std::string* device
   app->add_option("--output-max-element-count", flags->output_max_element_count,
                   "Most elements of a result that are printed")
       ->capture_default_str();
-  app->add_option("--device", *device_list,
-                  "Run the schedule's devices on others: gpu0=virtual:0,gpu1=virtual:1");
+  app->add_option("--device", texts->device_list,
+                  "Run the schedule's devices on others: gpu0=cuda:1,gpu1=virtual:0");
   app->add_option("--repeat", flags->repeat,
                   "Call so many times and print one line of times (milliseconds)");
   app->add_option("--warmup", flags->warmup, "Calls before those that count")
@@ -66,10 +69,12 @@ void Declare(CLI::App* app, Flags* flags, LaterFlags* later, std::string* device
   app->add_option(
       "--machine", flags->machine,
       "For a .mlir program: the machine to plan for (host, virtual:N, cuda:N, h100-sxm:N, ..., FILE.json)");
-  app->add_option("--cuda-graph", later->cuda_graph, "auto, on or off: replay CUDA graphs")
+  app->add_option("--cuda-graph", texts->cuda_graph,
+                  "Replay what GPUs do without the host as CUDA graphs: auto, on or off")
       ->capture_default_str();
-  app->add_flag("--tf32", later->tf32, "Allow TF32 in products on GPUs");
-  app->add_option("--cuda-library", later->cuda_library, "CUDA runtime library to open");
+  app->add_flag("--tf32", flags->cuda.tf32, "Let products on GPUs round their factors to TF32");
+  app->add_option("--cuda-library", flags->cuda.library,
+                  "The CUDA runtime library to open (default: AUTOPAR_CUDA_LIBRARY, else libcudart)");
   app->add_option("--parameters", later->parameters, "Load state from a safetensors file");
   app->add_option("--save-parameters", later->save_parameters, "Save state to a safetensors file");
   app->add_option("--delay-seed", flags->delay_seed,
@@ -82,18 +87,22 @@ absl::Status CheckLater(const LaterFlags& later) {
   const auto no = [](const char* flag, const char* why) {
     return absl::UnimplementedError(absl::StrCat(flag, ": ", why));
   };
-  if (later.cuda_graph != "auto" && later.cuda_graph != "on" && later.cuda_graph != "off") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--cuda-graph: '", later.cuda_graph, "' is not auto, on or off"));
-  }
-  if (later.cuda_graph == "on")
-    return no("--cuda-graph", "this version has no CUDA device; leave it at auto");
-  if (later.tf32) return no("--tf32", "this version has no CUDA device; leave it out");
-  if (!later.cuda_library.empty())
-    return no("--cuda-library", "this version has no CUDA device; leave it out");
   if (!later.parameters.empty() || !later.save_parameters.empty()) {
     return no(later.parameters.empty() ? "--save-parameters" : "--parameters",
               "this version keeps no state between calls; pass weights with --input=@x.npy");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseCudaGraph(const std::string& text, CudaGraphMode* mode) {
+  if (text == "auto") {
+    *mode = CudaGraphMode::kAuto;
+  } else if (text == "on") {
+    *mode = CudaGraphMode::kOn;
+  } else if (text == "off") {
+    *mode = CudaGraphMode::kOff;
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat("--cuda-graph: '", text, "' is not auto, on or off"));
   }
   return absl::OkStatus();
 }
@@ -166,7 +175,7 @@ std::string OneLine(std::string text) {
 absl::StatusOr<ParsedFlags> ParseFlags(int argc, char** argv) {
   ParsedFlags parsed;
   LaterFlags later;
-  std::string device_list;
+  Texts texts;
   std::vector<std::string> arguments;  // last first, as CLI11 takes them
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
@@ -183,13 +192,17 @@ absl::StatusOr<ParsedFlags> ParseFlags(int argc, char** argv) {
   try {
     CLI::App app("Runs a schedule that autopar-opt wrote.", "autopar-run");
     app.set_version_flag("--version", absl::StrCat("autopar-run ", Version()));
-    Declare(&app, &parsed.flags, &later, &device_list);
+    Declare(&app, &parsed.flags, &later, &texts);
     try {
       app.parse(arguments);
     } catch (const CLI::CallForHelp&) {
-      return ParsedFlags{{}, true, app.help()};
+      parsed.is_done = true;
+      parsed.text = app.help();
+      return parsed;
     } catch (const CLI::CallForVersion& version) {
-      return ParsedFlags{{}, true, absl::StrCat(version.what(), "\n")};
+      parsed.is_done = true;
+      parsed.text = absl::StrCat(version.what(), "\n");
+      return parsed;
     }
     parsed.flags.repeat_given = app.count("--repeat") > 0;
     AUTOPAR_RETURN_IF_ERROR(CheckSimulate(app));
@@ -198,7 +211,8 @@ absl::StatusOr<ParsedFlags> ParseFlags(int argc, char** argv) {
         absl::StrCat(OneLine(error.what()), " (autopar-run --help lists all flags)"));
   }
   AUTOPAR_RETURN_IF_ERROR(CheckLater(later));
-  AUTOPAR_RETURN_IF_ERROR(ParseDeviceList(device_list, &parsed.flags.device_map));
+  AUTOPAR_RETURN_IF_ERROR(ParseCudaGraph(texts.cuda_graph, &parsed.flags.cuda.graph));
+  AUTOPAR_RETURN_IF_ERROR(ParseDeviceList(texts.device_list, &parsed.flags.device_map));
   AUTOPAR_RETURN_IF_ERROR(CheckValues(parsed.flags));
   return parsed;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/device/cuda/cuda_options.h"
 #include "runtime/io/compare.h"
 
 namespace autopar {
@@ -23,6 +24,7 @@ struct Flags {
   Tolerance tolerance;
   int64_t output_max_element_count = 1024;
   std::map<std::string, std::string> device_map;
+  CudaOptions cuda;
   bool repeat_given = false;
   int64_t repeat = 1, warmup = 0;
   std::string trace, profile;  // files to write

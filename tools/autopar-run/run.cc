@@ -73,9 +73,9 @@ absl::Status RunSchedule(const Flags& flags, std::shared_ptr<const ScheduleFile>
                            ChooseFunction(file->schedule(), flags.function));
   AUTOPAR_RETURN_IF_ERROR(CheckCounts(*function, flags));
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                           Program::Create(std::move(file), LoadOptions{flags.device_map}));
-  AUTOPAR_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(*function, flags));
-  AUTOPAR_ASSIGN_OR_RETURN(std::vector<Tensor> results, AllocateResults(*function));
+                           Program::Create(std::move(file), LoadOptions{flags.device_map, flags.cuda}));
+  AUTOPAR_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(*function, *program, flags));
+  AUTOPAR_ASSIGN_OR_RETURN(std::vector<Tensor> results, AllocateResults(*function, *program));
   SessionOptions options;
   options.record_timings = !flags.trace.empty() || !flags.profile.empty();
   options.delay_seed = flags.delay_seed;
@@ -84,6 +84,11 @@ absl::Status RunSchedule(const Flags& flags, std::shared_ptr<const ScheduleFile>
   const Schedule& schedule = program->schedule();
   AUTOPAR_ASSIGN_OR_RETURN(const Calls calls, CallRepeatedly(flags, *function, schedule, inputs,
                                                              &results, session.get()));
+  const std::string why_no_graph = session->WhyNoCudaGraph(function->name);
+  if (flags.cuda.graph == CudaGraphMode::kOn && !why_no_graph.empty()) {
+    std::fprintf(stderr, "note: function '%s' is not replayed as CUDA graphs: %s\n",
+                 function->name.c_str(), why_no_graph.c_str());
+  }
   if (!flags.trace.empty()) {
     AUTOPAR_RETURN_IF_ERROR(
         WriteFile(flags.trace, TraceOfCall(schedule, *function, session->timings())));

@@ -1,5 +1,6 @@
 #include "tools/autopar-run/values.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
@@ -66,6 +67,13 @@ absl::Status Print(size_t index, const Tensor& result, int64_t max_elements) {
   return absl::OkStatus();
 }
 
+// Pinned where the program runs on GPUs.
+absl::StatusOr<Tensor> AllocateIn(const Program& program, const TensorType& type) {
+  if (!program.UsesCuda()) return Tensor::Allocate(type);
+  AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<HostBuffer> buffer, program.AllocateBuffer(type.bytes()));
+  return Tensor::Adopt(type, buffer->bytes().data(), [buffer](uint8_t*) {});
+}
+
 }  // namespace
 
 absl::StatusOr<const Function*> ChooseFunction(const Schedule& schedule, const std::string& name) {
@@ -112,21 +120,28 @@ absl::Status CheckCounts(const Function& function, const Flags& flags) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Tensor>> ReadInputs(const Function& function, const Flags& flags) {
+absl::StatusOr<std::vector<Tensor>> ReadInputs(const Function& function, const Program& program,
+                                                const Flags& flags) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const Port& port = function.arguments[i];
     AUTOPAR_ASSIGN_OR_RETURN(Tensor tensor,
                              ReadValue(PortName("input", i, port), port, flags.inputs[i]));
+    if (program.UsesCuda()) {
+      AUTOPAR_ASSIGN_OR_RETURN(Tensor pinned, AllocateIn(program, port.type));
+      std::copy(tensor.bytes().begin(), tensor.bytes().end(), pinned.bytes().begin());
+      tensor = std::move(pinned);
+    }
     inputs.push_back(std::move(tensor));
   }
   return inputs;
 }
 
-absl::StatusOr<std::vector<Tensor>> AllocateResults(const Function& function) {
+absl::StatusOr<std::vector<Tensor>> AllocateResults(const Function& function,
+                                                    const Program& program) {
   std::vector<Tensor> results;
   for (const Port& port : function.results) {
-    AUTOPAR_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(port.type));
+    AUTOPAR_ASSIGN_OR_RETURN(Tensor tensor, AllocateIn(program, port.type));
     results.push_back(std::move(tensor));
   }
   return results;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/executor/program.h"
 #include "runtime/io/tensor.h"
 #include "runtime/schedule/schedule.h"
 #include "tools/autopar-run/flags.h"
@@ -21,10 +22,12 @@ absl::StatusOr<const Function*> ChooseFunction(const Schedule& schedule, const s
 absl::Status CheckCounts(const Function& function, const Flags& flags);
 
 // Reads --input; each must have its argument's type.
-absl::StatusOr<std::vector<Tensor>> ReadInputs(const Function& function, const Flags& flags);
+absl::StatusOr<std::vector<Tensor>> ReadInputs(const Function& function, const Program& program,
+                                                const Flags& flags);
 
-// Memory for the results. Undefined contents.
-absl::StatusOr<std::vector<Tensor>> AllocateResults(const Function& function);
+// Memory for the results, within which GPUs copy directly. Undefined contents.
+absl::StatusOr<std::vector<Tensor>> AllocateResults(const Function& function,
+                                                    const Program& program);
 
 // Writes and prints what --output asks for (all results are printed if neither --output nor
 // --expected_output is given), then compares with --expected_output.

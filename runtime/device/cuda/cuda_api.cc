@@ -77,7 +77,7 @@ absl::StatusOr<CudaApi*> CudaApi::Open(const std::string& path) {
     library = OpenFirst({soname, kToolkitFolder + soname});
     if (library.first == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "no CUDA runtime library: ", soname, " is neither where the loader looks nor in ",
+          "there is no CUDA runtime library: ", soname, " is neither where the loader looks nor in ",
           kToolkitFolder, "; install the CUDA toolkit ", kCudaMajor,
           " or name the file with --cuda-library=PATH (PyTorch's wheels hold one in "
           "site-packages/nvidia)"));

@@ -142,7 +142,7 @@ bool HostSession::SharesTiles(const HostKernel& kernel, const Stream& stream) co
 }
 
 absl::StatusOr<std::unique_ptr<DeviceFunction>> HostSession::Prepare(
-    std::vector<StreamWork> work) {
+    const Function&, std::vector<StreamWork> work) {
   auto function = std::make_unique<HostFunction>();
   for (StreamWork& stream : work) {
     HostFunction::Part& part = function->parts.emplace_back();

@@ -25,7 +25,8 @@ class HostSession : public DeviceSession {
   ~HostSession() override;
 
   Bell* StreamBell(const Stream& stream) override;
-  absl::StatusOr<std::unique_ptr<DeviceFunction>> Prepare(std::vector<StreamWork> work) override;
+  absl::StatusOr<std::unique_ptr<DeviceFunction>> Prepare(const Function& function,
+                                                          std::vector<StreamWork> work) override;
 
  private:
   HostSession(const HostDevice& device, const DeviceSessionOptions& options);
