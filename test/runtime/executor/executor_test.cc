@@ -233,18 +233,17 @@ ScheduleBuilder OnGpu(DeviceKind kind, uint64_t arena_bytes, uint64_t memory_byt
 
 TEST(Executor, CudaDeviceIsRefusedUnlessMapped) {
   ScheduleBuilder builder = OnGpu(DeviceKind::kCuda, 64, 0);
-  EXPECT_EQ(Message(builder.Build().status()),
-            "gpu0 is a CUDA device; this build has no CUDA device: map it with "
-            "--device=gpu0=virtual:0");
+  const CudaOptions no_library{.library = "/no/such/libcudart.so"};
+  const std::string refused = Message(builder.Build({.cuda = no_library}).status());
+  EXPECT_EQ(refused.find("gpu0 is a CUDA device, but "), 0u) << refused;
+  EXPECT_NE(refused.find("; to run without it, map it with --device=gpu0=virtual:0"), std::string::npos) << refused;
   auto program = builder.Build({.device_map = {{"gpu0", "virtual:5"}}});
   ASSERT_TRUE(program.ok()) << program.status();
   auto session = Session::Create(*program);
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE(CallMain(**program, **session, {}).ok());
   ScheduleBuilder on_virtual = OnGpu(DeviceKind::kVirtual, 64, 0);
-  EXPECT_NE(Message(on_virtual.Build({.device_map = {{"gpu0", "cuda:1"}}}).status())
-                .find("this build has no CUDA device"),
-            std::string::npos);
+  EXPECT_EQ(Message(on_virtual.Build({.device_map = {{"gpu0", "cuda:1"}}, .cuda = no_library}).status()), refused);
 }
 
 TEST(Executor, DeviceMapNamesWhatItDoesNotKnow) {
