@@ -186,6 +186,41 @@ bool EnergyTest::movePrices(Cut &cut) {
   return cut.excess > before;
 }
 
+/// The sizes in the intervals of `cut`, with what is too big to leave room for anything counted as
+/// 1: f(x) = 1 where x > 1 - e, 0 where x < e, for all e.
+bool EnergyTest::isOverfullBySize(const Cut &cut) {
+  sizes.clear();
+  sizeSteps.clear();
+  double room = 0;
+  for (size_t at = 0; at < count; ++at)
+    room += devices[at] * cut.prices[at];
+  for (const Window &window : windows) {
+    const int64_t begin = cut.begin[window.at], end = cut.end[window.at];
+    const bool isInside = window.begin >= begin && window.end <= end && end > begin;
+    sizes.push_back(isInside ? window.rate * double(window.duration) / double(end - begin) : 0);
+    if (sizes.back() > 0 && sizes.back() <= 0.5)
+      sizeSteps.push_back(sizes.back());
+  }
+  std::sort(sizeSteps.begin(), sizeSteps.end());
+  sizeSteps.erase(std::unique(sizeSteps.begin(), sizeSteps.end()), sizeSteps.end());
+  stepCount += sizeSteps.size() * windows.size() * 2;
+  for (double step : sizeSteps) {
+    double sum = 0;
+    for (size_t task = 0; task + 1 < taskBegin.size(); ++task) {
+      double least = std::numeric_limits<double>::max();
+      for (uint32_t i = taskBegin[task]; i < taskBegin[task + 1]; ++i) {
+        const double size = sizes[i];
+        const double value = size < step ? 0 : size > 1 - step + 1e-9 ? 1 : size;
+        least = std::min(least, value * cut.prices[windows[i].at]);
+      }
+      sum += least;
+    }
+    if (sum > room * (1 + 1e-9))
+      return true;
+  }
+  return false;
+}
+
 bool EnergyTest::search(const Prices &start) {
   Cut cut;
   if (!findOnGrid(start, cut))
@@ -197,22 +232,18 @@ bool EnergyTest::search(const Prices &start) {
       break;
   }
   evaluate(cut); // without the errors of small steps
-  return isProof(cut);
+  return isProof(cut) || (areFew && isOverfullBySize(cut));
 }
 
 bool EnergyTest::isOverfull(const Prices &start) {
   fillPoints();
-  sizeParts = 0;
-  if (search(start))
-    return true;
   // With more tasks than this to a device, what does not add up to times does not matter.
   constexpr double kMostPerDevice = 6;
   double deviceCount = 0;
   for (double number : devices)
     deviceCount += number;
-  if (double(taskBegin.size() - 1) > kMostPerDevice * deviceCount)
-    return false;
-  for (sizeParts = 1; sizeParts <= 2; ++sizeParts)
+  areFew = double(taskBegin.size() - 1) <= kMostPerDevice * deviceCount;
+  for (sizeParts = 0; sizeParts <= (areFew ? 2 : 0); ++sizeParts)
     if (search(start))
       return true;
   return false;

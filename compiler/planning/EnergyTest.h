@@ -11,8 +11,9 @@
 // interval wholly, no device can have two that take more than half of it each, nor three of more
 // than a third. f(x) = floor((k + 1) x) / k, or x where (k + 1) x is whole, adds up to at most 1
 // over sizes that add up to at most 1 (a dual feasible function: Fekete, Schepers, "New classes of
-// fast lower bounds for bin packing problems", Math. Programming 91, 2001); sizes are work over the
-// length of the interval.
+// fast lower bounds for bin packing problems", Math. Programming 91, 2001), and so
+// does f(x) = x with 1 for more than 1 - e and 0 for less than e. Sizes are work over the length of
+// the interval.
 #ifndef AUTOPAR_COMPILER_PLANNING_ENERGYTEST_H
 #define AUTOPAR_COMPILER_PLANNING_ENERGYTEST_H
 
@@ -52,6 +53,7 @@ private:
   };
 
   bool search(const Prices &start);
+  bool isOverfullBySize(const Cut &cut);
   double partOf(const Window &window, const Cut &cut) const;
   double roomOn(size_t at, const Cut &cut) const;
   double room(const Cut &cut) const;
@@ -74,6 +76,8 @@ private:
     double elsewhere;     // least part of the task on other classes
   };
   std::vector<Part> parts;
+  bool areFew = false;                  // tasks, for the number of devices: sizes are worth a look
+  std::vector<double> sizes, sizeSteps; // by window; distinct
   uint64_t stepCount = 0;
 };
 

@@ -289,6 +289,26 @@ TEST(EnergyTest, SeesThatThreeBigTasksNeedThreeDevices) {
   EXPECT_FALSE(isOverfull(120));
 }
 
+TEST(EnergyTest, SeesThatABigTaskLeavesNoRoom) {
+  // 75 leaves no room for a 30 within 100, so the 60 and both of these are on the other device.
+  TaskGraph graph = graphOf(std::vector<std::vector<int64_t>>(4, {1, 1}), {});
+  Machine machine = fullyConnected(2);
+  MachineModel machineModel(machine, 0);
+  BoundModel model(graph, machineModel);
+  auto isOverfull = [&](int64_t limit) {
+    EnergyTest test(model);
+    test.clear();
+    for (int64_t duration : {75, 60, 30, 30}) {
+      test.addWindow({0, 0, limit, duration, 1.0});
+      test.endTask();
+    }
+    return test.isOverfull(equalPrices(model));
+  };
+  EXPECT_TRUE(isOverfull(100));
+  EXPECT_TRUE(isOverfull(104));
+  EXPECT_FALSE(isOverfull(105));
+}
+
 TEST(EnergyTest, LooksAtAnIntervalPerClass) {
   // Four tasks of 10; one device from 0, the other from 20 on: 0..30 and 20..30, or more.
   TaskGraph graph = graphOf({{10, 10}, {10, 10}, {10, 10}, {10, 10}}, {});
