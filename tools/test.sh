@@ -32,7 +32,7 @@ for sanitizer in address thread; do
   cmake -G Ninja -S . -B "$build-$sanitizer" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DAUTOPAR_BUILD_COMPILER=OFF \
     -DAUTOPAR_SANITIZE=$sanitizer >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
   ninja -C "$build-$sanitizer" -j "$jobs" --quiet
-  ctest --test-dir "$build-$sanitizer" --output-on-failure -j 1
+  ctest --test-dir "$build-$sanitizer" --output-on-failure -j "$jobs"
 done
 if [ -n "$full" ]; then
   # Figures, not pass or fail: times are this machine's.

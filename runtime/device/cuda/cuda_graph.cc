@@ -124,7 +124,8 @@ absl::Status CudaFunctionGroup::CompleteRun(Run* run) {
 }
 
 void CudaFunctionGroup::Start(size_t member, CallState* call) {
-  call_ = call;
+  // The first member starts first: the others' threads only read it.
+  if (member == 0) call_ = call;
   if (!uses_graphs_) {
     members_[member].issuer->Start(&members_[member].run_streams);
   } else if (member == 0) {
