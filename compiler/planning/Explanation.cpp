@@ -26,6 +26,8 @@ std::string_view causeName(WaitCause cause) {
     return "launch rate";
   case WaitCause::CannotRun:
     return "no task can run there";
+  case WaitCause::NothingLeft:
+    return "no task is left";
   }
   return "";
 }
@@ -163,11 +165,13 @@ private:
 
   /// Nothing runs on `device` from `startNs` to the end of the plan.
   void addAtEnd(DeviceId device, int64_t startNs) {
+    bool someLeft = false;
     TaskId pinned, longest, last; // of those free to run here: that waits longest after `startNs`; that ends last
     int64_t longestNs = 0;
     for (size_t index = 0; index < plan.tasks.size(); ++index) {
       TaskId task(index);
       const TaskPlacement &place = plan.tasks[index];
+      someLeft |= place.finishNs > startNs;
       if (place.finishNs <= startNs || place.device == device || graph.costNs(task, device) < 0)
         continue;
       if (!graph.mayRunOn(task, device) || graph.task(task).pinnedDevice.valid()) {
@@ -194,7 +198,9 @@ private:
       add(device, startNs, plan.makespanNs, last, reason ? reason->waitsFor : std::string(), cause);
     } else {
       add(device, startNs, plan.makespanNs, pinned, std::string(),
-          pinned.valid() ? WaitCause::Pinned : WaitCause::CannotRun);
+          pinned.valid() ? WaitCause::Pinned
+          : someLeft     ? WaitCause::CannotRun
+                         : WaitCause::NothingLeft);
     }
   }
 

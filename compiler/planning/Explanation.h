@@ -21,10 +21,12 @@ enum class WaitCause {
   Pinned,            ///< The same, on a device that the user has chosen.
   LaunchRate,        ///< The same; launching takes at least half of the time of what fills it.
   CannotRun,         ///< Of an idle device: no task can run on it.
+  NothingLeft,       ///< Of an idle device: all tasks have ended; results are on their way.
 };
 
 /// "data dependency", "buffer reuse", "engine busy", "device full", "transfer costs more than it
-/// gains", "slower elsewhere", "pinned by the user", "launch rate", "no task can run there".
+/// gains", "slower elsewhere", "pinned by the user", "launch rate", "no task can run there",
+/// "no task is left".
 std::string_view causeName(WaitCause cause);
 
 struct Explanation {

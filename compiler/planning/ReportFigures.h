@@ -31,6 +31,8 @@ struct Figures {
   std::vector<::autopar::planning::IdleGap> gaps;
   std::vector<::autopar::planning::MachineChange> changes; ///< For the text only.
 
+  /// False where links or pins leave no way to run everything around one device, one task at a time.
+  bool hasSerialPlan() const { return serialNs > 0 || makespanNs == 0; }
   bool isOptimal() const { return makespanNs == lowerBoundNs; }
   std::optional<double> gap() const {
     if (lowerBoundNs > 0)

@@ -115,7 +115,8 @@ void mlir::autopar::printReportAsJson(raw_ostream &os, const Figures &figures) {
     json.attribute("binding_bound", figures.bindingBound);
     json.attribute("gap", orNull(figures.gap()));
     json.attribute("optimal", figures.isOptimal());
-    json.attribute("serial_ns", figures.serialNs);
+    json.attribute("serial_ns", figures.hasSerialPlan() ? llvm::json::Value(figures.serialNs)
+                                                        : llvm::json::Value(nullptr));
     json.attribute("planner", figures.planner);
     json.attribute("tasks", figures.tasks);
     json.attribute("transfers", figures.transfers);
@@ -160,8 +161,14 @@ void mlir::autopar::printReportAsText(raw_ostream &os, const Figures &figures) {
   if (figures.waits)
     os << ", " << count(*figures.waits, "wait");
   os << "\n  predicted " << duration(figures.makespanNs) << " (planner " << figures.planner
-     << "); best single device, one stream " << duration(figures.serialNs);
-  if (figures.makespanNs > 0 && figures.serialNs > 0)
+     << "); best single device, one stream ";
+  if (!figures.hasSerialPlan())
+    os << "impossible";
+  else if (figures.serialNs < figures.makespanNs)
+    os << duration(figures.serialNs) << ", which does not fit the memory";
+  else
+    os << duration(figures.serialNs);
+  if (figures.makespanNs > 0 && figures.hasSerialPlan())
     os << llvm::format(", %.2f times as long", static_cast<double>(figures.serialNs) /
                                                    static_cast<double>(figures.makespanNs));
   os << "\n  bound     " << duration(figures.lowerBoundNs) << " (" << figures.bindingBound << ")";

@@ -6,11 +6,12 @@ namespace autopar::planning {
 
 void StartReasons::ByFinish::sort() { std::sort(list.begin(), list.end()); }
 
-/// The last one not skipped that has finished by `time`; kNone without one.
-size_t StartReasons::ByFinish::lastBy(int64_t time, const std::vector<bool> &skipped) const {
+/// The last one not skipped, and not `self`, that has finished by `time`; kNone without one.
+size_t StartReasons::ByFinish::lastBy(int64_t time, size_t self,
+                                      const std::vector<bool> &skipped) const {
   auto entry = std::upper_bound(list.begin(), list.end(), std::pair(time, kNone));
   while (entry != list.begin())
-    if (!skipped[(--entry)->second])
+    if (!skipped[(--entry)->second] && entry->second != self)
       return entry->second;
   return kNone;
 }
@@ -170,7 +171,7 @@ std::optional<StartReasons::Reason> StartReasons::ofTask(TaskId task) const {
       latest = operand;
     }
   }
-  size_t before = onDevice[place.device.index()].lastBy(place.startNs, taskSkipped);
+  size_t before = onDevice[place.device.index()].lastBy(place.startNs, task.index(), taskSkipped);
   int64_t left = before == kNone ? -1 : plan.tasks[before].finishNs;
   if (latest.valid() && arrived > 0 && arrived >= left &&
       (arrived == place.startNs || before == kNone)) {
@@ -204,7 +205,7 @@ std::optional<StartReasons::Reason> StartReasons::ofTransfer(size_t index) const
   if (current.startNs > present) {
     size_t blocker = kNone;
     for (uint32_t engine : machine.links[current.link.index()].engines) {
-      size_t candidate = onEngine[engine].lastBy(current.startNs, transferSkipped);
+      size_t candidate = onEngine[engine].lastBy(current.startNs, index, transferSkipped);
       if (candidate != kNone && (blocker == kNone || plan.transfers[candidate].finishNs >
                                                          plan.transfers[blocker].finishNs))
         blocker = candidate;

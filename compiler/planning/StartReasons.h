@@ -46,7 +46,7 @@ private:
   public:
     void add(int64_t finishNs, size_t index) { list.push_back({finishNs, index}); }
     void sort();
-    size_t lastBy(int64_t time, const std::vector<bool> &skipped) const;
+    size_t lastBy(int64_t time, size_t self, const std::vector<bool> &skipped) const;
 
   private:
     std::vector<std::pair<int64_t, size_t>> list;

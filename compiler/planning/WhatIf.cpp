@@ -52,7 +52,7 @@ private:
     options.effort = graph.taskCount() > kManyTasks ? 0 : 1;
     absl::StatusOr<Plan> better = planGraph(changedGraph, changed, options);
     // Less than a hundredth is not worth a word, and a plan that does not fit its memory is no help.
-    if (!better.ok() || better->makespanNs > plan.makespanNs - plan.makespanNs / 100 ||
+    if (!better.ok() || 100 * (plan.makespanNs - better->makespanNs) < std::max<int64_t>(1, plan.makespanNs) ||
         !fitsMemory(MachineModel(changed, 0), peakBytes(changedGraph, MachineModel(changed, 0), *better)))
       return;
     found.push_back({std::move(what), better->makespanNs});

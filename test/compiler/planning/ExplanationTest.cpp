@@ -125,6 +125,9 @@ TEST(Explanation, EveryLongGapHasAReason) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *plan, 0.05);
     for (const IdleGap &gap : gaps) {
+      if (gap.reason.id.valid()) {
+        EXPECT_NE(gap.reason.waitsFor, graph.task(gap.reason.id).label) << seed << ": waits for itself";
+      }
       EXPECT_LE(20 * (gap.finishNs - gap.startNs + 1), 20 * plan->makespanNs + 20);
       EXPECT_FALSE(causeName(gap.reason.cause).empty());
       for (const TaskPlacement &place : plan->tasks)
@@ -142,6 +145,26 @@ TEST(Explanation, EveryLongGapHasAReason) {
                   1)
             << seed;
       }
+  }
+}
+
+TEST(Explanation, ResultsOnTheirWayLeaveDevicesIdle) {
+  TaskGraph graph(2);
+  TaskId task = graph.addTask("only", std::vector<int64_t>{kCannotRun, 10});
+  graph.markProgramResult(graph.addValue(task, 1000));
+  ASSERT_TRUE(graph.finalize().ok());
+  Machine machine = cpuAndGpus(1, 1, false);
+  std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *planGraph(graph, machine), 0.05);
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(causeName(gaps[0].reason.cause), "no task can run there");
+  EXPECT_EQ(causeName(gaps[1].reason.cause), "no task is left");
+}
+
+TEST(WhatIf, NothingHelpsAnOptimalPlanHoweverShort) {
+  for (int64_t costNs : {1, 10, 99, 1000}) {
+    TaskGraph graph = graphOf({{costNs, costNs}}, {});
+    Machine machine = fullyConnected(2);
+    EXPECT_TRUE(changesThatHelp(graph, machine, *planGraph(graph, machine), 3).empty()) << costNs;
   }
 }
 
