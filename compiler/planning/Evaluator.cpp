@@ -88,6 +88,31 @@ int64_t Evaluator::decodeFree(const Encoding &encoding, int64_t limit, int64_t *
   return makespan > limit ? kNever : makespan;
 }
 
+/// End of a transfer that has all of several engines to itself, which is reserved too.
+int64_t Evaluator::bookTogether(const uint32_t *list, size_t count, int64_t start,
+                                int64_t duration) {
+  places.clear();
+  for (size_t i = 0; i < count; ++i)
+    places.push_back(engines[list[i]].find(start));
+  constexpr int kMostRounds = 64; // as in ScheduleBuilder::bookLink
+  int rounds = 0;
+  for (size_t agreed = 0, i = 0; agreed < count && rounds < kMostRounds; ++rounds) {
+    int64_t fit = engines[list[i]].firstFit(places[i], start, duration);
+    agreed = fit == start ? agreed + 1 : 1;
+    start = fit;
+    i = i + 1 == count ? 0 : i + 1;
+  }
+  if (rounds == kMostRounds) {
+    for (size_t i = 0; i < count; ++i)
+      start = std::max(start, engines[list[i]].frontier());
+    for (size_t i = 0; i < count; ++i)
+      places[i] = engines[list[i]].find(start);
+  }
+  for (size_t i = 0; i < count; ++i)
+    engines[list[i]].reserve(places[i], start, start + duration);
+  return start + duration;
+}
+
 // Time at which the copy over `id` is complete; see ScheduleBuilder::bookLink.
 int64_t Evaluator::bookLink(uint32_t value, LinkId id, int64_t ready) {
   const Hop &hop = hops[id.index()];
@@ -98,22 +123,19 @@ int64_t Evaluator::bookLink(uint32_t value, LinkId id, int64_t ready) {
   for (size_t i = 0; i < count; ++i)
     if (engineStamp[list[i]] == stamp)
       start = std::max(start, engineFloor[list[i]]);
-  constexpr int kMostRounds = 64;
-  int rounds = 0;
-  for (size_t agreed = 0, i = 0; agreed < count && rounds < kMostRounds; ++rounds) {
-    int64_t fit = engines[list[i]].firstFit(start, duration);
-    agreed = fit == start ? agreed + 1 : 1;
-    start = fit;
-    i = i + 1 == count ? 0 : i + 1;
+  int64_t arrival;
+  if (count == 1) {
+    FlatEngine &engine = engines[list[0]];
+    size_t place = engine.find(start);
+    start = engine.firstFit(place, start, duration);
+    arrival = start + duration;
+    engine.reserve(place, start, arrival);
+  } else {
+    arrival = bookTogether(list, count, start, duration);
   }
-  if (rounds == kMostRounds)
-    for (size_t i = 0; i < count; ++i)
-      start = std::max(start, engines[list[i]].frontier());
-  const int64_t arrival = start + duration;
   for (size_t i = 0; i < count; ++i) {
     engineStamp[list[i]] = stamp;
     engineFloor[list[i]] = arrival;
-    engines[list[i]].reserve(start, arrival);
   }
   const size_t copy = value * numDevices + problem.machine.link(id).to.index();
   copies[copy] = arrival;

@@ -143,6 +143,7 @@ private:
   void clearDevices();
   void clearQueues();
   int64_t bookMissing(size_t device, int64_t ready, uint32_t &binder);
+  int64_t bookTogether(const uint32_t *list, size_t count, int64_t start, int64_t duration);
   int64_t bookLink(uint32_t value, LinkId link, int64_t ready);
   int64_t sendResultsHome(const Encoding &encoding, int64_t makespan, int64_t limit,
                           const int64_t *finish);
@@ -183,6 +184,7 @@ private:
   std::vector<int64_t> copies; // [value][device]: arrival of the copy, -1: none
   std::vector<uint32_t> copied;
   std::vector<Missing> missing;
+  std::vector<size_t> places; // by engine of a link: see FlatEngine
   std::vector<WayHome> waysHome;
   std::vector<TaskId> bindings, lastOn; // by task; by device
 };

@@ -25,39 +25,47 @@ public:
   /// From here on nothing is used.
   int64_t frontier() const { return busy.empty() ? 0 : busy.back().finish; }
 
-  /// Earliest time >= `ready` at which the engine is idle for `duration` > 0.
-  int64_t firstFit(int64_t ready, int64_t duration) const {
+  /// Where requests from `ready` on start to look; valid until the next reserve().
+  size_t find(int64_t ready) const {
     if (busy.empty() || ready >= busy.back().finish)
-      return ready;
-    for (size_t index = firstEndingAfter(ready); index < busy.size(); ++index) {
-      if (busy[index].start - ready >= duration)
+      return busy.size();
+    // The first interval that ends after `ready`: most often one of the last.
+    size_t last = busy.size() - 1, step = 1;
+    for (; last >= step && busy[last - step].finish > ready; step *= 2)
+      last -= step;
+    size_t first = last >= step ? last - step + 1 : 0;
+    while (first < last) {
+      const size_t middle = first + (last - first) / 2;
+      if (busy[middle].finish > ready)
+        last = middle;
+      else
+        first = middle + 1;
+    }
+    return last;
+  }
+  /// Earliest time >= `ready` at which the engine is idle for `duration` > 0. `place` is find() of
+  /// an earlier time and moves on to that of the answer.
+  int64_t firstFit(size_t &place, int64_t ready, int64_t duration) const {
+    for (; place < busy.size(); ++place) {
+      if (busy[place].start - ready >= duration)
         return ready;
-      ready = std::max(ready, busy[index].finish);
+      ready = std::max(ready, busy[place].finish);
     }
     return ready;
   }
-
-  /// Takes [start, finish), which is idle.
-  void reserve(int64_t start, int64_t finish) {
-    if (busy.empty() || start >= busy.back().finish) {
-      if (!busy.empty() && start - busy.back().finish < shortest)
-        busy.back().finish = finish;
-      else
-        busy.push_back({start, finish});
-      return;
-    }
-    const size_t next = firstEndingAfter(start);
-    const bool joinsNext = busy[next].start - finish < shortest;
-    const bool joinsLast = next > 0 && start - busy[next - 1].finish < shortest;
+  /// Takes [start, finish), which is idle; `place` is find(start).
+  void reserve(size_t place, int64_t start, int64_t finish) {
+    const bool joinsNext = place < busy.size() && busy[place].start - finish < shortest;
+    const bool joinsLast = place > 0 && start - busy[place - 1].finish < shortest;
     if (joinsNext && joinsLast) {
-      busy[next - 1].finish = busy[next].finish;
-      busy.erase(busy.begin() + next);
+      busy[place - 1].finish = busy[place].finish;
+      busy.erase(busy.begin() + place);
     } else if (joinsNext) {
-      busy[next].start = start;
+      busy[place].start = start;
     } else if (joinsLast) {
-      busy[next - 1].finish = finish;
+      busy[place - 1].finish = finish;
     } else {
-      busy.insert(busy.begin() + next, {start, finish});
+      busy.insert(busy.begin() + place, {start, finish});
     }
   }
 
@@ -65,13 +73,6 @@ private:
   struct Interval {
     int64_t start, finish;
   };
-
-  size_t firstEndingAfter(int64_t time) const {
-    auto found =
-        std::upper_bound(busy.begin(), busy.end(), time,
-                         [](int64_t t, const Interval &interval) { return t < interval.finish; });
-    return size_t(found - busy.begin());
-  }
 
   int64_t shortest;
   std::vector<Interval> busy; // ascending, gaps of at least `shortest` between them

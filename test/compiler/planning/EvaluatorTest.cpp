@@ -41,10 +41,12 @@ TEST(FlatEngine, FitsWhereATimelineFits) {
       const int64_t ready = random.between(0, range);
       const int64_t duration = random.between(shortest, shortest + 20);
       const int64_t start = tree.firstFit(ready, duration, 1);
-      ASSERT_EQ(flat.firstFit(ready, duration), start) << "seed " << seed;
+      size_t place = flat.find(ready);
+      ASSERT_EQ(flat.firstFit(place, ready, duration), start) << "seed " << seed;
+      ASSERT_EQ(place, flat.find(start)) << "seed " << seed;
       if (random.chance(70)) {
         tree.reserve(start, start + duration, 1);
-        flat.reserve(start, start + duration);
+        flat.reserve(place, start, start + duration);
       }
       ASSERT_EQ(flat.frontier(), tree.frontier());
     }
