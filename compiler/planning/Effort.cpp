@@ -10,31 +10,23 @@ namespace autopar::planning {
 
 namespace {
 
-/// Placements for one local search at effort 2: many evaluations on small graphs, where they are
-/// cheap; bounded on big ones.
+/// Evaluating anything takes a table of edges x devices^2: no local search on more tasks.
+constexpr size_t kMostTasks = 100'000;
+
+/// Placements for a round of local search: evaluations in proportion to the tasks (30 tasks:
+/// 300,000, 0.05 s); bounded on big graphs (about 0.5 s).
 uint64_t placementsFor(uint64_t tasks) {
-  constexpr uint64_t kMost = 50'000'000;
-  return tasks < 10'000 ? std::min(kMost, tasks * (10'000 + 100 * tasks)) : kMost;
+  constexpr uint64_t kMost = 50'000'000, kEvaluationsPerTask = 10'000;
+  return tasks < 100 ? std::min(kMost, kEvaluationsPerTask * tasks * tasks) : kMost;
 }
 
-void search(const Problem &problem, uint64_t placements, uint64_t seed, BestPlan &best) {
-  // Evaluating anything takes a table of edges x devices^2.
-  constexpr size_t kMostTasks = 100'000;
-  if (best.empty() || best.isEnough() || problem.graph.taskCount() > kMostTasks)
-    return;
-  SearchOptions options;
-  options.placements = placements;
-  options.seed = seed;
-  best.offer(improvePlan(problem, best.plan(), best.enough(), options));
-}
-
-void searchAll(const Problem &problem, uint64_t nodes, BestPlan &best) {
-  if (best.empty() || best.isEnough() || !exactSearchApplies(problem))
-    return;
-  ExactResult result = searchExactly(problem, best.plan(), best.enough(), nodes);
-  best.offer(std::move(result.plan));
-  if (result.proved)
-    best.setProved();
+/// How many different starts share a round: a small graph is soon searched from each, on a big one
+/// the best start needs all of the effort.
+uint64_t startsFor(uint64_t tasks) {
+  constexpr uint64_t kMost = 12, kEvaluationsPerTask = 1000;
+  const uint64_t evaluations = placementsFor(tasks) / std::max<uint64_t>(tasks, 1);
+  return std::clamp<uint64_t>(evaluations / (kEvaluationsPerTask * std::max<uint64_t>(tasks, 1)), 1,
+                              kMost);
 }
 
 } // namespace
@@ -51,25 +43,52 @@ int64_t enoughNs(const Problem &problem, int effort) {
   return std::max(enough, criticalPathBound(problem.graph, problem.machine).ns);
 }
 
-void planAtEffort(const Problem &problem, int effort, BestPlan &best) {
-  Portfolio portfolio(problem);
-  for (const char *name : {"heft-harmonic", "priced", "reverse-heft-harmonic"})
-    if (!best.isEnough())
-      portfolio.run(name, best);
-  if (effort >= 1)
-    portfolio.runAll(best);
-  const uint64_t placements = placementsFor(problem.graph.taskCount());
-  if (effort >= 2) {
-    // Where the exact search is done soon, most of the local search is not needed.
-    search(problem, placements / 8, /*seed=*/1, best);
-    searchAll(problem, /*nodes=*/20'000, best);
-    search(problem, placements, /*seed=*/2, best);
+/// A round of local search from each of `starts` in turn.
+void Climb::search(std::span<const Plan> starts, uint64_t placements, uint64_t seed) {
+  SearchOptions options;
+  options.placements = placements / std::max<size_t>(starts.size(), 1);
+  for (const Plan &start : starts) {
+    options.seed = ++seed;
+    if (!best.isEnough() && problem.graph.taskCount() <= kMostTasks)
+      best.offer(improvePlan(problem, start, best.enough(), options));
   }
-  if (effort >= 3) {
-    search(problem, 4 * placements, /*seed=*/3, best);
-    searchAll(problem, /*nodes=*/2'000'000, best);
-    for (uint64_t seed : {4, 5})
-      search(problem, 4 * placements, seed, best);
+}
+
+/// The exact search, where it applies.
+void Climb::searchAll(uint64_t nodes) {
+  if (best.empty() || best.isEnough() || !exactSearchApplies(problem))
+    return;
+  ExactResult result = searchExactly(problem, best.plan(), best.enough(), nodes);
+  best.offer(std::move(result.plan));
+  if (result.proved)
+    best.setProved();
+}
+
+void Climb::step(int effort) {
+  const uint64_t tasks = problem.graph.taskCount(), placements = placementsFor(tasks);
+  switch (effort) {
+  case 0:
+    for (const char *name : {"heft-harmonic", "priced", "reverse-heft-harmonic"})
+      if (!best.isEnough())
+        portfolio.run(name, best);
+    return;
+  case 1:
+    return portfolio.runAll(best);
+  case 2:
+    // Where the exact search is done soon, most of the local search is not needed.
+    search(best.starts(1), placements / 30, /*seed=*/0);
+    searchAll(/*nodes=*/20'000);
+    search(best.starts(startsFor(tasks)), placements, /*seed=*/100);
+    return;
+  case 3:
+    if (best.empty() || best.isEnough())
+      return;
+    best.raiseEnough(
+        lowerBound(problem.graph, problem.machine.description(), {best.makespanNs(), effort}).ns);
+    for (uint64_t seed : {200, 300})
+      search(best.starts(startsFor(tasks)), placements, seed);
+    searchAll(/*nodes=*/1'000'000);
+    return;
   }
 }
 

@@ -3,6 +3,8 @@
 #ifndef AUTOPAR_COMPILER_PLANNING_EFFORT_H
 #define AUTOPAR_COMPILER_PLANNING_EFFORT_H
 
+#include <span>
+
 #include "compiler/planning/Portfolio.h"
 #include "compiler/planning/Problem.h"
 
@@ -12,9 +14,25 @@ namespace autopar::planning {
 /// only the cheap ones, and on big graphs a tenth more.
 int64_t enoughNs(const Problem &problem, int effort);
 
-/// Offers what `effort` allows, until `best` is good enough. Each effort begins with all that the
-/// ones below it do, so that more effort never gives a longer plan.
-void planAtEffort(const Problem &problem, int effort, BestPlan &best);
+/// Climbs the ladder: effort 0 is the first step, each further effort adds the next one to what has
+/// been done.
+class Climb {
+public:
+  /// Refers to both.
+  Climb(const Problem &problem, BestPlan &best)
+      : problem(problem), best(best), portfolio(problem) {}
+
+  /// Offers what `effort` adds, until `best` is good enough. Efforts come in order, from 0.
+  void step(int effort);
+
+private:
+  void search(std::span<const Plan> starts, uint64_t placements, uint64_t seed);
+  void searchAll(uint64_t nodes);
+
+  const Problem &problem;
+  BestPlan &best;
+  Portfolio portfolio;
+};
 
 } // namespace autopar::planning
 

@@ -1,12 +1,14 @@
 #include "compiler/planning/Planner.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/planning/Effort.h"
 #include "compiler/planning/ListScheduler.h"
 #include "compiler/planning/MemoryScheduler.h"
+#include "compiler/planning/MemoryUse.h"
 #include "compiler/planning/Portfolio.h"
 
 namespace autopar::planning {
@@ -72,6 +74,47 @@ void offerSideBySide(const Problem &problem, const std::vector<TaskId> &order,
     best.offer(builder, kOneDevice);
 }
 
+/// The plan of one planner; nothing if it has none that is as short as `serialNs` (0: unknown).
+std::optional<Plan> planByName(const Problem &problem, std::string_view name, int64_t serialNs) {
+  BestPlan named(/*enoughNs=*/0);
+  named.setSerial(serialNs);
+  Portfolio(problem).run(name, named);
+  if (named.empty() || (serialNs > 0 && named.makespanNs() > serialNs))
+    return std::nullopt;
+  return named.take();
+}
+
+/// Whether memory speaks for `plan`, and then its length.
+bool isBetter(const Problem &problem, const Plan &plan, const Plan &than) {
+  const bool fits = fitsMemory(problem.machine, peakBytes(problem.graph, problem.machine, plan));
+  if (fits != fitsMemory(problem.machine, peakBytes(problem.graph, problem.machine, than)))
+    return fits;
+  return plan.makespanNs < than.makespanNs;
+}
+
+/// Climbs to `effort`. What memory makes of the best plan may be a little longer than what it made
+/// of the one before: that one stays then, so that more effort is never worse.
+std::optional<Plan> planByEffort(const Problem &problem, int effort, BestPlan &best) {
+  std::optional<Plan> plan;
+  best.keepRunnersUp(effort >= 2);
+  Climb climb(problem, best);
+  int64_t seenNs = -1;
+  for (int step = 0; step <= effort; ++step) {
+    climb.step(step);
+    if (best.empty() || best.makespanNs() == seenNs)
+      continue;
+    Plan next = respectMemory(problem, best.plan());
+    if (next.makespanNs < best.makespanNs())
+      best.offer(next);
+    seenNs = best.makespanNs();
+    if (!plan || isBetter(problem, next, *plan))
+      plan = std::move(next);
+  }
+  if (plan)
+    plan->provedOptimal = best.plan().provedOptimal && plan->makespanNs == best.makespanNs();
+  return plan;
+}
+
 absl::Status checkOptions(const PlannerOptions &options) {
   const std::vector<std::string_view> &names = plannerNames();
   if (std::find(names.begin(), names.end(), options.plannerName) == names.end())
@@ -117,30 +160,22 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
   BestPlan best(enoughNs(problem, options.effort));
   const std::vector<DeviceId> devices = offerSerial(problem, order, best);
   const int64_t serialNs = best.empty() ? 0 : best.makespanNs();
+  best.setSerial(serialNs);
 
-  if (options.plannerName == "auto") {
+  if (options.plannerName == "auto" || options.plannerName == kOneDevice)
     offerSideBySide(problem, order, devices, best);
-    planAtEffort(problem, options.effort, best);
-  } else if (options.plannerName == kOneDevice) {
-    offerSideBySide(problem, order, devices, best);
-  } else {
-    BestPlan named(/*enoughNs=*/0);
-    Portfolio(problem).run(options.plannerName, named);
-    if (!named.empty() && named.makespanNs() <= best.makespanNs())
-      best = std::move(named);
-  }
-  if (best.empty())
+  std::optional<Plan> plan;
+  if (options.plannerName == "auto")
+    plan = planByEffort(problem, options.effort, best);
+  else if (options.plannerName != kOneDevice)
+    plan = planByName(problem, options.plannerName, serialNs);
+  if (!plan && !best.empty())
+    plan = best.take();
+  if (!plan)
     return absl::InvalidArgumentError(
         "no plan was found: some value cannot reach a device that needs it, since no link and no "
         "way over the host device leads there; add links to the machine or remove pins");
-  Plan plan = best.take();
-  plan.serialNs = serialNs;
-  if (options.plannerName != "auto")
-    return plan;
-  const int64_t optimumNs = plan.provedOptimal ? plan.makespanNs : -1;
-  plan = respectMemory(problem, std::move(plan));
-  plan.provedOptimal = plan.makespanNs == optimumNs;
-  return plan;
+  return *std::move(plan);
 }
 
 } // namespace autopar::planning

@@ -7,22 +7,57 @@
 #include "compiler/planning/Clusters.h"
 #include "compiler/planning/ListScheduler.h"
 #include "compiler/planning/Lookahead.h"
+#include "compiler/planning/MemoryScheduler.h"
 
 namespace autopar::planning {
 
+void BestPlan::setSerial(int64_t ns) {
+  serialNs = ns;
+  if (best)
+    best->serialNs = ns;
+}
+
 bool BestPlan::offer(ScheduleBuilder &builder, std::string_view planner) {
-  if (best && builder.makespanNs() >= best->makespanNs)
+  const int64_t makespan = builder.makespanNs();
+  const bool isBest = !best || makespan < best->makespanNs;
+  auto same = std::find_if(runnersUp.begin(), runnersUp.end(),
+                           [&](const Plan &plan) { return plan.planner == planner; });
+  const bool isKept = keepsRunnersUp && (same == runnersUp.end() || makespan < same->makespanNs);
+  if (!isBest && !isKept)
     return false;
-  best = builder.finish();
-  best->planner = planner;
-  return true;
+  Plan plan = builder.finish();
+  plan.planner = planner;
+  plan.serialNs = serialNs;
+  if (isKept && same == runnersUp.end())
+    runnersUp.push_back(plan);
+  else if (isKept)
+    *same = plan;
+  if (isBest)
+    best = std::move(plan);
+  return isBest;
 }
 
 bool BestPlan::offer(std::optional<Plan> plan) {
   if (!plan || (best && plan->makespanNs >= best->makespanNs))
     return false;
   best = std::move(plan);
+  best->serialNs = serialNs;
   return true;
+}
+
+std::vector<Plan> BestPlan::starts(size_t most) const {
+  std::vector<Plan> plans = runnersUp;
+  if (best)
+    plans.push_back(*best);
+  std::stable_sort(plans.begin(), plans.end(),
+                   [](const Plan &a, const Plan &b) { return a.makespanNs < b.makespanNs; });
+  plans.erase(
+      std::unique(plans.begin(), plans.end(),
+                  [](const Plan &a, const Plan &b) { return a.makespanNs == b.makespanNs; }),
+      plans.end());
+  if (plans.size() > most)
+    plans.resize(most);
+  return plans;
 }
 
 namespace {
@@ -72,8 +107,8 @@ bool tryClusters(const Problem &problem, const Clusters &clusters, const Try &at
 }
 
 void tryThresholds(const Problem &problem, const Try &attempt) {
-  constexpr size_t kSteps = 8;
-  for (const Clusters &clusters : thresholdClusters(problem, kSteps))
+  const size_t steps = problem.graph.taskCount() <= 300 ? 16 : 8;
+  for (const Clusters &clusters : thresholdClusters(problem, steps))
     if (!tryClusters(problem, clusters, attempt))
       return;
 }
@@ -81,6 +116,12 @@ void tryThresholds(const Problem &problem, const Try &attempt) {
 void trySequences(const Problem &problem, const Try &attempt) {
   constexpr size_t kMostCandidates = 8;
   tryClusters(problem, sequenceClusters(problem, kMostCandidates), attempt);
+}
+
+void tryDepthFirst(const Problem &, const Try &attempt) {
+  attempt([](const Problem &problem, ScheduleBuilder &builder) {
+    return placeByEarliestFinish(problem, leanOrder(problem.graph), builder);
+  });
 }
 
 struct Planner {
@@ -97,6 +138,7 @@ const Planner kPlanners[] = {
     {"cpop", [](const Problem &, const Try &attempt) { attempt(placeCpop); }, 100'000},
     {"lookahead", tryLookahead, kAny},
     {"priced", [](const Problem &, const Try &attempt) { attempt(placePriced); }, kAny},
+    {"depth-first", tryDepthFirst, kAny},
     {"dsc", trySequences, 10'000},
     {"clusters", tryThresholds, 3'000},
 };

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_COMPILER_PLANNING_PORTFOLIO_H
 #define AUTOPAR_COMPILER_PLANNING_PORTFOLIO_H
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -21,6 +22,15 @@ class BestPlan {
 public:
   explicit BestPlan(int64_t enoughNs) : enoughNs(enoughNs) {}
 
+  /// What all plans get as their serialNs.
+  void setSerial(int64_t ns);
+
+  /// Whether to keep the shortest plan of each planner from now on.
+  void keepRunnersUp(bool keep) { keepsRunnersUp = keep; }
+  /// The best plan, then those of other planners and other lengths, the shortest first; at most
+  /// `most` in all.
+  std::vector<Plan> starts(size_t most) const;
+
   /// Every task has been placed. The builder is used up. Whether it was shorter.
   bool offer(ScheduleBuilder &builder, std::string_view planner);
   bool offer(std::optional<Plan> plan);
@@ -32,12 +42,15 @@ public:
     return best ? best->makespanNs : std::numeric_limits<int64_t>::max();
   }
   int64_t enough() const { return enoughNs; }
+  void raiseEnough(int64_t ns) { enoughNs = std::max(enoughNs, ns); }
   const Plan &plan() const { return *best; }
   Plan take() { return *std::move(best); }
 
 private:
-  int64_t enoughNs;
+  int64_t enoughNs, serialNs = 0;
   std::optional<Plan> best;
+  bool keepsRunnersUp = false;
+  std::vector<Plan> runnersUp; // one of each planner, in the order in which these came
 };
 
 /// Runs constructive planners on one problem, which it refers to.

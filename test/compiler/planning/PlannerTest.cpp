@@ -58,7 +58,8 @@ TEST(Planner, RandomPlansAreValidNeverWorseThanOneDeviceAndTheSameTwice) {
     Machine machine = randomMachine(random);
     TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 80)));
     for (std::string_view name : plannerNames()) {
-      PlannerOptions options = named(std::string(name), int(random.between(0, 3)));
+      // Local search takes its time; PlannerFuzzTest has more of it.
+      PlannerOptions options = named(std::string(name), seed % 50 == 0 ? 2 : int(seed % 2));
       options.maxStreams = uint32_t(random.between(0, 3));
       Plan plan = planOf(graph, machine, options);
       ASSERT_FALSE(HasFailure());
