@@ -178,20 +178,24 @@ private:
   int64_t gateOn(size_t at, const std::vector<int64_t> &times, bool isBefore) {
     constexpr double kInfinite = std::numeric_limits<double>::infinity();
     int64_t release = kNever;
-    ValueId last;
+    ValueId last; // the value of items[shared]
+    size_t shared = 0;
     items.clear();
     for (size_t i = 0; i < neighbours.size(); ++i) {
       const int64_t *own = &times[neighbours[i].index() * count];
       release = std::min(release, *std::min_element(own, own + count));
       const double work = own[at] < kNever ? double(model.work(neighbours[i], at)) : kInfinite;
-      const bool mustBeHere = remotes[i * count + at] >= kNever;
-      if (!mustBeHere && last.valid() && last == leaving[i]) {
-        items.back().work += work;
-        continue;
+      if (remotes[i * count + at] >= kNever) {
+        items.push_back({work, kInfinite});
+      } else if (isBefore) {
+        items.push_back({work, double(passages[i * count + at])});
+      } else if (last.valid() && last == leaving[i]) {
+        items[shared].work += work;
+      } else {
+        last = leaving[i];
+        shared = items.size();
+        items.push_back({work, double(model.leaveNs(last, at))});
       }
-      const int64_t passage = isBefore ? passages[i * count + at] : model.leaveNs(leaving[i], at);
-      items.push_back({work, mustBeHere ? kInfinite : double(passage)});
-      last = isBefore || mustBeHere ? ValueId() : leaving[i];
     }
     if (release >= kNever)
       return 0;
