@@ -73,7 +73,7 @@ void Declare(CLI::App* app, Flags* flags, LaterFlags* later, Texts* texts) {
                   "Replay what GPUs do without the host as CUDA graphs: auto, on or off")
       ->capture_default_str();
   app->add_flag("--tf32", flags->cuda.tf32, "Let products on GPUs round their factors to TF32");
-  app->add_option("--cuda-library", flags->cuda.library,
+  app->add_option("--cuda-library", flags->cuda.cudart_path,
                   "The CUDA runtime library to open (default: AUTOPAR_CUDA_LIBRARY, else libcudart)");
   app->add_option("--parameters", later->parameters, "Load state from a safetensors file");
   app->add_option("--save-parameters", later->save_parameters, "Save state to a safetensors file");

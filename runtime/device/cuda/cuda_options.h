@@ -12,7 +12,7 @@ namespace autopar {
 enum class CudaGraphMode : uint8_t { kAuto, kOn, kOff };
 
 struct CudaOptions {
-  std::string library;  // of the CUDA runtime; empty: AUTOPAR_CUDA_LIBRARY, else where libraries are
+  std::string cudart_path;  // empty: AUTOPAR_CUDA_LIBRARY, else where libraries are
   bool tf32 = false;    // products may round their factors to TF32
   CudaGraphMode graph = CudaGraphMode::kAuto;
 };

@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<CudaProgram>> CudaProgram::Create(const Schedule&
                                                                  const CudaOptions& options,
                                                                  std::vector<CudaPlacement> placements) {
   std::unique_ptr<CudaProgram> program(new CudaProgram(schedule, options));
-  AUTOPAR_ASSIGN_OR_RETURN(program->cuda_, CudaApi::Open(options.library));
+  AUTOPAR_ASSIGN_OR_RETURN(program->cuda_, CudaApi::Open(options.cudart_path));
   program->kernels_ = std::make_unique<CudaKernels>(schedule, *program->cuda_);
   AUTOPAR_RETURN_IF_ERROR(program->OpenGpus(std::move(placements)));
   AUTOPAR_RETURN_IF_ERROR(program->TryWays());

@@ -233,7 +233,7 @@ ScheduleBuilder OnGpu(DeviceKind kind, uint64_t arena_bytes, uint64_t memory_byt
 
 TEST(Executor, CudaDeviceIsRefusedUnlessMapped) {
   ScheduleBuilder builder = OnGpu(DeviceKind::kCuda, 64, 0);
-  const CudaOptions no_library{.library = "/no/such/libcudart.so"};
+  const CudaOptions no_library{.cudart_path = "/no/such/libcudart.so"};
   const std::string refused = Message(builder.Build({.cuda = no_library}).status());
   EXPECT_EQ(refused.find("gpu0 is a CUDA device, but "), 0u) << refused;
   EXPECT_NE(refused.find("; to run without it, map it with --device=gpu0=virtual:0"), std::string::npos) << refused;

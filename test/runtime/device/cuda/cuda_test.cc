@@ -429,9 +429,9 @@ TEST(Cuda, EachReasonForNoGpuHasItsSentence) {
   EXPECT_TRUE(absl::StrContains(LoadError("devices=0"), "the NVIDIA driver finds no GPU"));
   EXPECT_TRUE(absl::StrContains(LoadError("devices=1,arch=70"), "has code for sm_75, but gpu0 is an sm_70"));
   LoadOptions options = FakeCuda::Options();
-  options.cuda.library = "/no/such/libcudart.so";
+  options.cuda.cudart_path = "/no/such/libcudart.so";
   EXPECT_TRUE(absl::StrContains(LoadError("", options), "'/no/such/libcudart.so' cannot be opened"));
-  options.cuda.library = AUTOPAR_MIX_KERNELS;
+  options.cuda.cudart_path = AUTOPAR_MIX_KERNELS;
   EXPECT_TRUE(absl::StrContains(LoadError("", options), "is no CUDA runtime library"));
   options = FakeCuda::Options();
   options.device_map = {{"gpu0", "cuda:3"}};

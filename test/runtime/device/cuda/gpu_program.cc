@@ -247,7 +247,7 @@ uint64_t FakeCuda::Stat(const std::string& name) {
 
 LoadOptions FakeCuda::Options(CudaGraphMode graph) {
   LoadOptions options;
-  options.cuda.library = Path();
+  options.cuda.cudart_path = Path();
   options.cuda.graph = graph;
   return options;
 }
