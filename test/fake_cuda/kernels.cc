@@ -116,11 +116,8 @@ bool HostCode::ReadSchedule(const std::string& path, std::string* error) {
         host.run = [epilogue, p = kernel.matmul](void* const* buffers) {
           for (int64_t b = 0; b < p.batch; ++b) epilogue(buffers, b * p.m, (b + 1) * p.m, 0, p.n);
         };
-        // It rewrites the product, and does not look at the product's own operands.
-        for (uint32_t k = 0; k < host.operands.size(); ++k) {
-          if (k < 2) host.operands[k].reads = false;
-          if (k == kernel.reads) host.operands[k].reads = true;
-        }
+        // It rewrites the product; it may read the two factors too: tanh(a*b + a).
+        if (kernel.reads < host.operands.size()) host.operands[kernel.reads].reads = true;
       }
     }
     Register(std::move(host));
