@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compiler/planning/ExactSearch.h"
-#include "compiler/planning/LocalSearch.h"
-#include "compiler/planning/LowerBound.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/exact/ExactSearch.h"
+#include "compiler/planning/search/LocalSearch.h"
 
 namespace autopar::planning {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "compiler/planning/Portfolio.h"
-#include "compiler/planning/Problem.h"
+#include "compiler/planning/model/Problem.h"
 
 namespace autopar::planning {
 

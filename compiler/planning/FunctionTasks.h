@@ -2,7 +2,7 @@
 #ifndef AUTOPAR_COMPILER_PLANNING_FUNCTIONTASKS_H
 #define AUTOPAR_COMPILER_PLANNING_FUNCTIONTASKS_H
 
-#include "compiler/planning/TaskGraph.h"
+#include "compiler/planning/model/TaskGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/machine/machine.h"
 #include <vector>

@@ -3,13 +3,13 @@
 
 #include "compiler/MachineAttr.h"
 #include "compiler/Passes.h"
-#include "compiler/planning/Explanation.h"
 #include "compiler/planning/FunctionTasks.h"
-#include "compiler/planning/LowerBound.h"
 #include "compiler/planning/PlanAttr.h"
-#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
-#include "compiler/planning/TightenPlan.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/explain/Explanation.h"
+#include "compiler/planning/model/PlanValidator.h"
+#include "compiler/planning/model/TightenPlan.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::autopar {

@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/planning/Effort.h"
-#include "compiler/planning/ListScheduler.h"
-#include "compiler/planning/MemoryScheduler.h"
-#include "compiler/planning/MemoryUse.h"
 #include "compiler/planning/Portfolio.h"
+#include "compiler/planning/lists/ListScheduler.h"
+#include "compiler/planning/lists/MemoryScheduler.h"
+#include "compiler/planning/model/MemoryUse.h"
 
 namespace autopar::planning {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/planning/Plan.h"
+#include "compiler/planning/model/Plan.h"
 #include "runtime/machine/machine.h"
 
 namespace autopar::planning {

@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/planning/Clusters.h"
-#include "compiler/planning/ListScheduler.h"
-#include "compiler/planning/Lookahead.h"
-#include "compiler/planning/MemoryScheduler.h"
+#include "compiler/planning/lists/Clusters.h"
+#include "compiler/planning/lists/ListScheduler.h"
+#include "compiler/planning/lists/Lookahead.h"
+#include "compiler/planning/lists/MemoryScheduler.h"
 
 namespace autopar::planning {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/planning/Plan.h"
-#include "compiler/planning/Problem.h"
-#include "compiler/planning/Reversal.h"
+#include "compiler/planning/model/Plan.h"
+#include "compiler/planning/model/Problem.h"
+#include "compiler/planning/model/Reversal.h"
 
 namespace autopar::planning {
 

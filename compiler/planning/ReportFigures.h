@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/memory/MemoryPlan.h"
-#include "compiler/planning/Explanation.h"
-#include "compiler/planning/WhatIf.h"
+#include "compiler/planning/explain/Explanation.h"
+#include "compiler/planning/explain/WhatIf.h"
 
 namespace mlir::autopar {
 

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "compiler/planning/TaskGraph.h"
+#include "compiler/planning/model/TaskGraph.h"
 #include "compiler/waits/WaitPlan.h"
 
 namespace mlir::autopar {

@@ -5,8 +5,8 @@
 
 #include "compiler/memory/OnlinePacking.h"
 #include "compiler/planning/FunctionTasks.h"
-#include "compiler/planning/MachineModel.h"
 #include "compiler/planning/PlanAttr.h"
+#include "compiler/planning/model/MachineModel.h"
 #include "compiler/waits/CapacityOrder.h"
 
 using namespace mlir;

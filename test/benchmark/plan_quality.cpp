@@ -1,5 +1,5 @@
 // plan_quality: how good plans are and how long planning takes, on random graphs of the
-// literature's families (test/compiler/planning/RandomGraphs.h). Times are this machine's, the rest
+// literature's families (test/compiler/planning/graphs/RandomGraphs.h). Times are this machine's, the rest
 // is the same everywhere.
 //
 //   plan_quality                quality and contention, one seed: about ten minutes
@@ -12,12 +12,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "compiler/planning/ListScheduler.h"
-#include "compiler/planning/LowerBound.h"
-#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/lists/ListScheduler.h"
+#include "compiler/planning/model/PlanValidator.h"
 #include "test/benchmark/plan_benchmark.h"
-#include "test/compiler/planning/RandomGraphs.h"
+#include "test/compiler/planning/graphs/RandomGraphs.h"
 
 namespace autopar::planning {
 

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/planning/LowerBound.h"
-#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/model/PlanValidator.h"
 #include "test/benchmark/plan_benchmark.h"
-#include "test/compiler/planning/RandomGraphs.h"
+#include "test/compiler/planning/graphs/RandomGraphs.h"
 
 namespace autopar::planning {
 

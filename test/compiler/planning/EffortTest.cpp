@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/planning/LowerBound.h"
-#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
-#include "test/compiler/planning/PaperGraphs.h"
-#include "test/compiler/planning/RandomGraphs.h"
-#include "test/compiler/planning/TestGraphs.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/model/PlanValidator.h"
+#include "test/compiler/planning/graphs/PaperGraphs.h"
+#include "test/compiler/planning/graphs/RandomGraphs.h"
+#include "test/compiler/planning/graphs/TestGraphs.h"
 
 namespace autopar::planning {
 namespace {

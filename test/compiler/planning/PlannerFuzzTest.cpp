@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <iostream>
 
-#include "compiler/planning/LowerBound.h"
-#include "compiler/planning/MemoryUse.h"
-#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
-#include "test/compiler/planning/RandomGraphs.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/model/MemoryUse.h"
+#include "compiler/planning/model/PlanValidator.h"
+#include "test/compiler/planning/graphs/RandomGraphs.h"
 
 namespace autopar::planning {
 namespace {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <iostream>
 
-#include "compiler/planning/LowerBound.h"
-#include "compiler/planning/PlanValidator.h"
-#include "test/compiler/planning/TestGraphs.h"
+#include "compiler/planning/bounds/LowerBound.h"
+#include "compiler/planning/model/PlanValidator.h"
+#include "test/compiler/planning/graphs/TestGraphs.h"
 
 namespace autopar::planning {
 namespace {

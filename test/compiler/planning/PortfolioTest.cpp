@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/planning/Clusters.h"
-#include "compiler/planning/PlanValidator.h"
 #include "compiler/planning/Planner.h"
-#include "compiler/planning/Prices.h"
-#include "test/compiler/planning/TestGraphs.h"
+#include "compiler/planning/lists/Clusters.h"
+#include "compiler/planning/lists/Prices.h"
+#include "compiler/planning/model/PlanValidator.h"
+#include "test/compiler/planning/graphs/TestGraphs.h"
 
 namespace autopar::planning {
 namespace {

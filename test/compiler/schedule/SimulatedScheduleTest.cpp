@@ -14,8 +14,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "runtime/schedule/checker.h"
 #include "runtime/simulator/simulator.h"
-#include "test/compiler/planning/RandomGraphs.h"
-#include "test/compiler/planning/TestGraphs.h"
+#include "test/compiler/planning/graphs/RandomGraphs.h"
+#include "test/compiler/planning/graphs/TestGraphs.h"
 
 namespace mlir::autopar {
 namespace {

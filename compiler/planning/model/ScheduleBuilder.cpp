@@ -1,0 +1,421 @@
+#include "compiler/planning/model/ScheduleBuilder.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/planning/model/Streams.h"
+
+namespace autopar::planning {
+
+// ---- TaskTable
+// -------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Upper bound on any sensible makespan in nanoseconds: everything one after the other.
+double everythingInTurn(const TaskGraph &graph, const MachineModel &machine) {
+  double total = 0;
+  for (size_t task = 0; task < graph.taskCount(); ++task) {
+    double longest = 0;
+    for (size_t device = 0; device < graph.deviceCount(); ++device) {
+      const Device &description = machine.device(DeviceId(device));
+      longest = std::max(longest, double(graph.costNs(TaskId(task), DeviceId(device))) +
+                                      double(description.launch_ns + description.wait_ns));
+    }
+    total += longest;
+  }
+  double latency = 0, nsPerByte = 0;
+  for (const Link &link : machine.description().links) {
+    latency = std::max(latency, double(link.latency_ns));
+    nsPerByte = std::max(nsPerByte, 1e9 / double(link.bytes_per_s));
+  }
+  for (size_t value = 0; value < graph.valueCount(); ++value)
+    if (graph.value(ValueId(value)).needsTransfer())
+      total += 2.0 * double(graph.deviceCount()) *
+               (latency + nsPerByte * double(graph.value(ValueId(value)).bytes) + 1);
+  return total;
+}
+
+} // namespace
+
+absl::Status TaskTable::create(const TaskGraph &graph, const MachineModel &machine,
+                               TaskTable &out) {
+  const size_t numDevices = graph.deviceCount();
+  out = TaskTable();
+  out.numDevices = numDevices;
+  size_t instant = 0;
+  out.durations.resize(graph.taskCount() * numDevices);
+  for (size_t index = 0; index < graph.taskCount(); ++index) {
+    TaskId task(index);
+    bool allowedSomewhere = false, isInstant = false;
+    for (size_t at = 0; at < numDevices; ++at) {
+      DeviceId device(at);
+      bool allowed = graph.mayRunOn(task, device);
+      for (ValueId value : graph.produced(task))
+        if (graph.value(value).needsTransfer())
+          for (const ProgramResult &result : graph.resultsOf(value)) {
+            DeviceId to = machine.destination(result);
+            allowed &= !to.valid() || to == device || machine.route(device, to).exists();
+          }
+      int64_t duration =
+          allowed ? graph.costNs(task, device) + machine.device(device).launch_ns : -1;
+      out.durations[index * numDevices + at] = duration;
+      allowedSomewhere |= allowed;
+      isInstant |= duration == 0;
+    }
+    if (!allowedSomewhere)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the result of task '", graph.task(task).label,
+                       "' cannot get to the device where it is wanted from any device that may run "
+                       "it; add a link"));
+    instant += isInstant;
+  }
+  for (const ProgramResult &result : graph.programResults()) {
+    const Value &value = graph.value(result.value);
+    DeviceId from = value.residentDevice, to = machine.destination(result);
+    if (!value.producer.valid() && value.needsTransfer() && from.valid() && to.valid() &&
+        from != to && !machine.route(from, to).exists())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a program input on device '", machine.device(from).name, "' is a result on device '",
+          machine.device(to).name, "', and no link leads from one to the other; add a link"));
+  }
+  out.tickShift = std::bit_width(instant);
+  if (everythingInTurn(graph, machine) * double(1ull << out.tickShift) > 1e18)
+    return absl::InvalidArgumentError(
+        absl::StrCat("costs and transfers add up to ", everythingInTurn(graph, machine) / 1e9,
+                     " s, more than a plan can express; check the costs and the link speeds"));
+  out.shortestTask.assign(numDevices, std::numeric_limits<int64_t>::max() / 8);
+  for (size_t index = 0; index < out.durations.size(); ++index) {
+    int64_t &duration = out.durations[index];
+    if (duration < 0)
+      continue;
+    duration = duration == 0 ? 1 : duration << out.tickShift;
+    int64_t &shortest = out.shortestTask[index % numDevices];
+    shortest = std::min(shortest, duration);
+  }
+  bool someShare = false;
+  for (size_t at = 0; at < numDevices; ++at) {
+    // floor(full / n) of each of n tasks fit; n + 1 do not, as n is far below the square root of
+    // full.
+    out.leastShare.push_back(kFullOccupancy / machine.streams(DeviceId(at)));
+    for (size_t task = 0; task < graph.taskCount() && !someShare; ++task)
+      someShare |= graph.occupancy(TaskId(task), DeviceId(at)) > out.leastShare[at];
+  }
+  if (someShare) {
+    out.shares.resize(out.durations.size());
+    for (size_t index = 0; index < out.shares.size(); ++index)
+      out.shares[index] =
+          std::max(out.leastShare[index % numDevices],
+                   graph.occupancy(TaskId(index / numDevices), DeviceId(index % numDevices)));
+  }
+  return absl::OkStatus();
+}
+
+// ---- ScheduleBuilder
+// -------------------------------------------------------------------------------------------
+
+ScheduleBuilder::ScheduleBuilder(const TaskGraph &graph, const MachineModel &machine,
+                                 const TaskTable &table, Mode mode)
+    : graph(graph), machine(machine), table(table), mode(mode), placedOn(graph.taskCount()),
+      started(graph.taskCount()), finished(graph.taskCount()),
+      copies(graph.valueCount() * machine.deviceCount(), -1) {
+  for (size_t device = 0; device < machine.deviceCount(); ++device)
+    devices.emplace_back(kFullOccupancy, table.shortest(DeviceId(device)));
+  const size_t engineCount = machine.description().engines.size();
+  for (size_t engine = 0; engine < engineCount; ++engine)
+    engines.emplace_back(1);
+  engineFloor.resize(engineCount);
+  engineStamp.resize(engineCount, 0);
+}
+
+// Time at which the copy over `link` is complete. What the current task has booked before on an
+// engine comes first, so that a tentative round (commit false) and the real one give the same
+// times.
+int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t duration, int64_t ready,
+                                  bool commit) {
+  const Link &link = machine.link(id);
+  int64_t start = ready;
+  for (uint32_t engine : link.engines)
+    if (engineStamp[engine] == stamp)
+      start = std::max(start, engineFloor[engine]);
+  if (duration > 0) {
+    // All engines must be free at once: go round until none of them moves the start.
+    constexpr int kMostRounds = 64;
+    int rounds = 0;
+    for (size_t agreed = 0, i = 0; agreed < link.engines.size() && rounds < kMostRounds;
+         i = (i + 1) % link.engines.size(), ++rounds) {
+      int64_t fit = engines[link.engines[i]].firstFit(start, duration, 1);
+      agreed = fit == start ? agreed + 1 : 1;
+      start = fit;
+    }
+    if (rounds == kMostRounds)
+      for (uint32_t engine : link.engines)
+        start = std::max(start, engines[engine].frontier());
+  }
+  for (uint32_t engine : link.engines) {
+    engineStamp[engine] = stamp;
+    engineFloor[engine] = start + duration;
+  }
+  if (commit) {
+    if (duration > 0)
+      for (uint32_t engine : link.engines)
+        engines[engine].reserve(start, start + duration, 1);
+    transfers.push_back({value, link.from, link.to, id, start, start + duration});
+    lastEnd = std::max(lastEnd, start + duration);
+    copyOf(value, link.to) = start + duration;
+  }
+  return start + duration;
+}
+
+// Arrival of a value on `to`, where no copy is yet.
+int64_t ScheduleBuilder::bring(ValueId value, DeviceId from, DeviceId to, int64_t ready,
+                               bool commit) {
+  const Route &route = machine.route(from, to);
+  if (!route.viaHost())
+    return bookLink(value, route.first, hopTicks(route.first, value), ready, commit);
+  int64_t atHost = copyOf(value, machine.host());
+  if (atHost < 0)
+    atHost = bookLink(value, route.first, hopTicks(route.first, value), ready, commit);
+  return bookLink(value, route.second, hopTicks(route.second, value), atHost, commit);
+}
+
+bool ScheduleBuilder::reachable(TaskId task, DeviceId device) const {
+  for (ValueId operand : graph.operands(task)) {
+    const Value &value = graph.value(operand);
+    DeviceId from =
+        value.producer.valid() ? placedOn[value.producer.index()] : value.residentDevice;
+    if (value.needsTransfer() && from.valid() && from != device &&
+        !machine.route(from, device).exists())
+      return false;
+  }
+  return true;
+}
+
+int64_t ScheduleBuilder::gather(TaskId task, DeviceId device, int64_t latest, int64_t notBefore) {
+  if (machine.isPartitioned() && !reachable(task, device))
+    return kUnreachable;
+  const int64_t wait = machine.device(device).wait_ns << table.shift();
+  int64_t ready = notBefore, soonest = 0; // of what is here or on its way; of the rest without queueing
+  missing.clear();
+  for (ValueId operand : graph.operands(task)) {
+    const Value &value = graph.value(operand);
+    DeviceId from = value.residentDevice;
+    int64_t made = 0;
+    if (value.producer.valid()) {
+      from = placedOn[value.producer.index()];
+      made = finished[value.producer.index()];
+    }
+    if (!from.valid() || from == device) {
+      ready = std::max(ready, made);
+    } else if (!value.needsTransfer()) {
+      ready = std::max(ready, value.producer.valid() ? made + wait : 0);
+    } else if (int64_t copy = copyOf(operand, device); copy >= 0) {
+      ready = std::max(ready, copy + wait);
+    } else {
+      const Route &route = machine.route(from, device);
+      Missing item{std::max(made, notBefore), operand, from};
+      item.firstHop = hopTicks(route.first, operand);
+      if (route.viaHost())
+        item.secondHop = hopTicks(route.second, operand);
+      soonest = std::max(soonest, item.ready + std::max(item.firstHop, item.secondHop) + wait);
+      missing.push_back(item);
+    }
+    if (std::max(ready, soonest) > latest)
+      return kUnreachable;
+  }
+  if (missing.size() > 1)
+    std::sort(missing.begin(), missing.end(), [](const Missing &a, const Missing &b) {
+      return a.ready != b.ready ? a.ready < b.ready : a.value < b.value;
+    });
+  return ready;
+}
+
+// A tentative round (commit false) and the real one give the same times.
+int64_t ScheduleBuilder::bookMissing(DeviceId device, int64_t ready, bool commit) {
+  const int64_t wait = machine.device(device).wait_ns << table.shift();
+  ++stamp;
+  for (const Missing &item : missing) {
+    const Route &route = machine.route(item.from, device);
+    int64_t there = item.ready;
+    if (route.viaHost()) {
+      int64_t atHost = copyOf(item.value, machine.host());
+      there =
+          atHost >= 0 ? atHost : bookLink(item.value, route.first, item.firstHop, there, commit);
+      there = bookLink(item.value, route.second, item.secondHop, there, commit);
+    } else {
+      there = bookLink(item.value, route.first, item.firstHop, there, commit);
+    }
+    ready = std::max(ready, there + wait);
+  }
+  return ready;
+}
+
+int64_t ScheduleBuilder::arrivalIfMade(ValueId id, DeviceId from, int64_t made, DeviceId to) {
+  if (from == to)
+    return made;
+  const int64_t wait = machine.device(to).wait_ns << table.shift();
+  if (!graph.value(id).needsTransfer())
+    return made + wait;
+  if (!machine.route(from, to).exists())
+    return kUnreachable;
+  if (int64_t copy = copyOf(id, to); copy >= 0)
+    return copy + wait;
+  ++stamp;
+  return bring(id, from, to, made, /*commit=*/false) + wait;
+}
+
+int64_t ScheduleBuilder::firstStart(TaskId task, DeviceId device, int64_t ready) const {
+  const int64_t duration = table.duration(task, device);
+  const uint32_t share = table.share(task, device);
+  switch (mode) {
+  case Mode::OneAtATime:
+    return std::max(ready, clock);
+  case Mode::Append:
+    if (share == kFullOccupancy)
+      return std::max(ready, devices[device.index()].frontier());
+    [[fallthrough]];
+  case Mode::Insert:
+    return devices[device.index()].firstFit(ready, duration, share);
+  }
+  return ready;
+}
+
+ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device, int64_t limit,
+                                                    int64_t notBefore) {
+  Estimate result;
+  const int64_t duration = table.duration(task, device);
+  const int64_t latest = limit - duration;
+  int64_t ready = gather(task, device, latest, notBefore);
+  if (ready == kUnreachable)
+    return result;
+  ready = bookMissing(device, ready, /*commit=*/false);
+  if (ready > latest)
+    return result;
+  int64_t start = firstStart(task, device, ready);
+  if (start > latest)
+    return result;
+  result.finish = start + duration;
+  result.returned = result.finish;
+  if (graph.programResults().empty())
+    return result;
+  ++stamp;
+  for (ValueId value : graph.produced(task))
+    for (const ProgramResult &wanted : graph.resultsOf(value)) {
+      DeviceId to = machine.destination(wanted);
+      if (to.valid() && to != device && graph.value(value).needsTransfer())
+        result.returned =
+            std::max(result.returned, bring(value, device, to, result.finish, /*commit=*/false));
+    }
+  return result;
+}
+
+DeviceId ScheduleBuilder::deviceOfLatestOperand(TaskId task) const {
+  DeviceId device;
+  int64_t latest = -1;
+  for (ValueId operand : graph.operands(task)) {
+    TaskId producer = graph.value(operand).producer;
+    if (producer.valid() && finished[producer.index()] > latest) {
+      latest = finished[producer.index()];
+      device = placedOn[producer.index()];
+    }
+  }
+  return device;
+}
+
+bool ScheduleBuilder::place(TaskId task, DeviceId device, int64_t notBefore) {
+  int64_t ready = gather(task, device, kNoLimit, notBefore);
+  if (ready == kUnreachable)
+    return false;
+  ready = bookMissing(device, ready, /*commit=*/true);
+  int64_t start = firstStart(task, device, ready);
+  int64_t finish = start + table.duration(task, device);
+  if (mode == Mode::OneAtATime)
+    clock = finish;
+  else
+    devices[device.index()].reserve(start, finish, table.share(task, device));
+  placedOn[task.index()] = device;
+  started[task.index()] = start;
+  finished[task.index()] = finish;
+  lastEnd = std::max(lastEnd, finish);
+  return true;
+}
+
+void ScheduleBuilder::sendResults(ValueId id) {
+  const Value &value = graph.value(id);
+  if (!value.needsTransfer())
+    return;
+  for (const ProgramResult &result : graph.resultsOf(id)) {
+    DeviceId from = value.residentDevice, to = machine.destination(result);
+    int64_t ready = 0;
+    if (value.producer.valid()) {
+      from = placedOn[value.producer.index()];
+      ready = finished[value.producer.index()];
+    }
+    if (!from.valid() || !to.valid() || from == to || copyOf(id, to) >= 0)
+      continue;
+    ++stamp;
+    bring(id, from, to, ready, /*commit=*/true);
+  }
+}
+
+void ScheduleBuilder::bringResultsHome() {
+  if (resultsAreHome)
+    return;
+  resultsAreHome = true;
+  // Results go home last, so that they take the gaps that the transfers between tasks leave.
+  struct WayHome {
+    int64_t ready;
+    ValueId value;
+    DeviceId from, to;
+  };
+  std::vector<WayHome> waysHome;
+  for (const ProgramResult &result : graph.programResults()) {
+    const Value &value = graph.value(result.value);
+    DeviceId from = value.residentDevice, to = machine.destination(result);
+    int64_t ready = 0;
+    if (value.producer.valid()) {
+      from = placedOn[value.producer.index()];
+      ready = finished[value.producer.index()];
+    }
+    if (value.needsTransfer() && from.valid() && to.valid() && from != to)
+      waysHome.push_back({ready, result.value, from, to});
+  }
+  std::stable_sort(waysHome.begin(), waysHome.end(),
+                   [](const WayHome &a, const WayHome &b) { return a.ready < b.ready; });
+  for (const WayHome &way : waysHome) {
+    ++stamp;
+    if (copyOf(way.value, way.to) < 0)
+      bring(way.value, way.from, way.to, way.ready, /*commit=*/true);
+  }
+}
+
+int64_t ScheduleBuilder::makespanNs() {
+  bringResultsHome();
+  return lastEnd >> table.shift();
+}
+
+Plan ScheduleBuilder::finish() {
+  Plan plan;
+  plan.makespanNs = makespanNs();
+  const unsigned shift = table.shift();
+  plan.tasks.resize(graph.taskCount());
+  for (size_t task = 0; task < plan.tasks.size(); ++task)
+    plan.tasks[task] = {placedOn[task], 0, started[task] >> shift, finished[task] >> shift};
+  plan.transfers = std::move(transfers);
+  for (PlannedTransfer &transfer : plan.transfers) {
+    transfer.startNs >>= shift;
+    transfer.finishNs >>= shift;
+  }
+  std::sort(plan.transfers.begin(), plan.transfers.end(),
+            [](const PlannedTransfer &a, const PlannedTransfer &b) {
+              if (a.startNs != b.startNs)
+                return a.startNs < b.startNs;
+              return a.value != b.value ? a.value < b.value : a.to < b.to;
+            });
+  assignStreams(graph, plan);
+  return plan;
+}
+
+} // namespace autopar::planning

@@ -1,0 +1,158 @@
+#include "compiler/planning/exact/ExactPacking.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <memory>
+#include <numeric>
+
+#include "test/compiler/planning/graphs/Random.h"
+
+namespace autopar::planning {
+namespace {
+
+constexpr int64_t kNever = ExactProblem::kNever;
+
+struct Case {
+  size_t tasks = 0, devices = 0;
+  std::vector<uint32_t> alike;
+  std::vector<ExactPacking::Window> windows; // [task][device]
+  const ExactPacking::Window &at(size_t task, size_t device) const {
+    return windows[task * devices + device];
+  }
+};
+
+/// Devices of one class get the same windows. Half of the cases are tight.
+Case drawCase(Random &random) {
+  Case result;
+  result.tasks = size_t(random.between(1, 6));
+  result.devices = size_t(random.between(1, 3));
+  for (size_t device = 0; device < result.devices; ++device)
+    result.alike.push_back(device > 0 && random.chance(50) ? result.alike[device - 1]
+                                                           : uint32_t(device));
+  const bool related = random.chance(60), released = random.chance(60), urgent = random.chance(60);
+  const int64_t horizon = random.between(8, 40);
+  result.windows.resize(result.tasks * result.devices);
+  for (size_t task = 0; task < result.tasks; ++task) {
+    const int64_t work = random.between(1, 10);
+    for (size_t device = 0; device < result.devices; ++device) {
+      ExactPacking::Window &window = result.windows[task * result.devices + device];
+      if (device > 0 && result.alike[device] == result.alike[device - 1]) {
+        window = result.at(task, device - 1);
+        continue;
+      }
+      window.duration = related ? work : random.between(1, 10);
+      window.release = released ? random.between(0, 8) : 0;
+      window.deadline = horizon - (urgent ? random.between(0, 8) : 0);
+      if (random.chance(10))
+        window.duration = kNever;
+    }
+  }
+  return result;
+}
+
+/// Every assignment in every order of each device.
+bool fitsByTryingAll(const Case &problem, size_t placed, std::vector<int64_t> &idleFrom,
+                     std::vector<uint8_t> &done) {
+  if (placed == problem.tasks)
+    return true;
+  for (size_t task = 0; task < problem.tasks; ++task) {
+    for (size_t device = 0; device < problem.devices && !done[task]; ++device) {
+      const ExactPacking::Window &window = problem.at(task, device);
+      const int64_t before = idleFrom[device];
+      const int64_t finish = std::max(before, window.release) + window.duration;
+      if (window.duration >= kNever || finish > window.deadline)
+        continue;
+      idleFrom[device] = finish;
+      done[task] = 1;
+      const bool fits = fitsByTryingAll(problem, placed + 1, idleFrom, done);
+      done[task] = 0;
+      idleFrom[device] = before;
+      if (fits)
+        return true;
+    }
+  }
+  return false;
+}
+
+void expectValid(const Case &problem, const ExactPacking &packing) {
+  for (size_t task = 0; task < problem.tasks; ++task) {
+    const ExactPacking::Window &window = problem.at(task, packing.device(task));
+    ASSERT_LT(window.duration, kNever);
+    ASSERT_GE(packing.start(task), window.release);
+    ASSERT_LE(packing.start(task) + window.duration, window.deadline);
+    for (size_t other = 0; other < task; ++other) {
+      if (packing.device(other) != packing.device(task))
+        continue;
+      const int64_t end = packing.start(other) + problem.at(other, packing.device(other)).duration;
+      ASSERT_TRUE(packing.start(task) + window.duration <= packing.start(other) ||
+                  end <= packing.start(task));
+    }
+  }
+}
+
+ExactPacking::Outcome pack(const Case &problem, ExactPacking &packing, uint64_t steps = 1'000'000) {
+  packing.begin(problem.tasks);
+  for (uint32_t alike : problem.alike)
+    packing.addDevice(alike);
+  for (size_t task = 0; task < problem.tasks; ++task)
+    for (size_t device = 0; device < problem.devices; ++device)
+      packing.window(task, device) = problem.at(task, device);
+  return packing.run(steps);
+}
+
+TEST(ExactPacking, AgreesWithTryingAll) {
+  auto packing = std::make_unique<ExactPacking>();
+  int found = 0;
+  constexpr int kCases = 20'000;
+  for (uint64_t seed = 1; seed <= kCases; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Case problem = drawCase(random);
+    std::vector<int64_t> idleFrom(problem.devices, 0);
+    std::vector<uint8_t> done(problem.tasks, 0);
+    const bool fits = fitsByTryingAll(problem, 0, idleFrom, done);
+    ASSERT_EQ(pack(problem, *packing),
+              fits ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
+    if (fits)
+      expectValid(problem, *packing);
+    found += fits;
+  }
+  EXPECT_GE(found, kCases / 4);
+  EXPECT_LE(found, kCases * 3 / 4);
+}
+
+/// `count` tasks of the given durations on devices that are alike, all in [0, end).
+Case plainCase(const std::vector<int64_t> &durations, size_t devices, int64_t end) {
+  Case result;
+  result.tasks = durations.size();
+  result.devices = devices;
+  result.alike.assign(devices, 0);
+  for (int64_t duration : durations)
+    for (size_t device = 0; device < devices; ++device)
+      result.windows.push_back({0, end, duration});
+  return result;
+}
+
+TEST(ExactPacking, ThirtyNumbersOnFourDevices) {
+  Random random(7);
+  std::vector<int64_t> numbers(30);
+  for (int64_t &number : numbers)
+    number = random.between(200, 1800);
+  const int64_t sum = std::accumulate(numbers.begin(), numbers.end(), int64_t{0});
+  auto packing = std::make_unique<ExactPacking>();
+  Case even = plainCase(numbers, 4, (sum + 3) / 4);
+  ASSERT_EQ(pack(even, *packing), ExactPacking::Outcome::Found);
+  expectValid(even, *packing);
+  EXPECT_EQ(pack(plainCase(numbers, 4, (sum + 3) / 4 - 1), *packing),
+            ExactPacking::Outcome::Refuted);
+}
+
+TEST(ExactPacking, SaysWhenItRunsOutOfSteps) {
+  auto packing = std::make_unique<ExactPacking>();
+  Case problem = plainCase({7, 7, 7, 6, 6, 5, 5, 5, 4, 4, 4}, 3, 20);
+  EXPECT_EQ(pack(problem, *packing, 1'000'000), ExactPacking::Outcome::Found);
+  EXPECT_EQ(pack(problem, *packing, 5), ExactPacking::Outcome::OutOfSteps);
+}
+
+} // namespace
+} // namespace autopar::planning

@@ -1,0 +1,235 @@
+#include "compiler/planning/explain/Explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/planning/Planner.h"
+#include "compiler/planning/explain/WhatIf.h"
+#include "compiler/planning/model/PlanValidator.h"
+#include "test/compiler/planning/graphs/TestGraphs.h"
+
+namespace autopar::planning {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::string> sentencesOf(const TaskGraph &graph, const Machine &machine) {
+  std::vector<std::string> sentences;
+  for (const Explanation &entry : explainCriticalPath(graph, machine, *planGraph(graph, machine)))
+    sentences.push_back(entry.task + " <- " + entry.waitsFor + ": " +
+                        std::string(causeName(entry.cause)));
+  return sentences;
+}
+
+TEST(Explanation, ChainWaitsForItsData) {
+  EXPECT_THAT(sentencesOf(graphOf({{10}, {10}, {10}}, {{0, 1, 1}, {1, 2, 1}}), fullyConnected(1)),
+              ElementsAre("t3 <- t2: data dependency", "t2 <- t1: data dependency"));
+}
+
+TEST(Explanation, IndependentTasksOnOneDeviceFindItFull) {
+  EXPECT_THAT(sentencesOf(graphOf({{10}, {10}}, {}), fullyConnected(1)),
+              ElementsAre("t2 <- t1: device full"));
+}
+
+TEST(Explanation, PinIsNamedAsTheCause) {
+  TaskGraph graph(2);
+  for (const char *label : {"a", "b"})
+    graph.pin(graph.addTask(label, std::vector<int64_t>{10, 10}), DeviceId(size_t{0}));
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_THAT(sentencesOf(graph, fullyConnected(2)), ElementsAre("b <- a: pinned by the user"));
+}
+
+TEST(Explanation, QueueOnAnEngineIsNamed) {
+  // Two inputs of 100 must pass one engine before their tasks of 1 can run.
+  TaskGraph graph(3);
+  for (size_t gpu : {1, 2}) {
+    TaskId task = graph.addTask(gpu == 1 ? "a" : "b", std::vector<int64_t>{1, 1, 1});
+    graph.pin(task, DeviceId(gpu));
+    graph.addOperand(task, graph.addInput(DeviceId(size_t{0}), 100));
+  }
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_THAT(
+      sentencesOf(graph, gpusOnABus(2, 1)),
+      ElementsAre("b <- program input: data dependency", "b <- program input: engine busy"));
+}
+
+TEST(Explanation, ResultOnItsWayHomeLeadsToItsTask) {
+  TaskGraph graph(2);
+  TaskId first = graph.addTask("first", std::vector<int64_t>{kCannotRun, 10});
+  TaskId second = graph.addTask("second", std::vector<int64_t>{kCannotRun, 10});
+  graph.addOperand(second, graph.addToken(first));
+  graph.markProgramResult(graph.addValue(second, 8));
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_THAT(sentencesOf(graph, cpuAndGpus(1, 1, false)),
+              ElementsAre("second <- first: data dependency"));
+}
+
+TEST(Explanation, TransferThatCostsMoreThanItGainsIsNamed) {
+  // Two tasks of 100 whose results of 400 bytes meet: the second would be 400 ns on its way.
+  EXPECT_THAT(sentencesOf(graphOf({{100, 100}, {100, 100}, {10, 10}}, {{0, 2, 400}, {1, 2, 400}}),
+                          fullyConnected(2)),
+              ElementsAre("t3 <- t2: data dependency",
+                          "t2 <- t1: transfer costs more than it gains"));
+}
+
+TEST(Explanation, TinyKernelsStandInLineForTheirLaunches) {
+  Machine machine = fullyConnected(1);
+  machine.devices[0].launch_ns = 2500;
+  EXPECT_THAT(sentencesOf(graphOf({{100}, {100}}, {}), machine), ElementsAre("t2 <- t1: launch rate"));
+}
+
+/// Three tasks for two devices, the second of which has room for one result: b may start at once, but
+/// what it writes has room only when a's result has been read, far away, by c.
+struct Crowded {
+  explicit Crowded(int64_t costOfB) {
+    machine.devices[1].memory_bytes = 150;
+    a = graph.addTask("a", std::vector<int64_t>{10, 10});
+    c = graph.addTask("c", std::vector<int64_t>{10, 10});
+    b = graph.addTask("b", std::vector<int64_t>{costOfB, costOfB});
+    graph.pin(a, two);
+    graph.pin(c, DeviceId(size_t{0}));
+    graph.pin(b, two);
+    graph.addOperand(c, graph.addValue(a, 100));
+    graph.addValue(b, 100);
+    EXPECT_TRUE(graph.finalize().ok());
+  }
+  Machine machine = fullyConnected(2);
+  TaskGraph graph{2};
+  TaskId a, b, c;
+  const DeviceId two{size_t{1}};
+};
+
+TEST(Explanation, RoomForResultsIsWaitedFor) {
+  Crowded crowded(10);
+  absl::StatusOr<Plan> plan = planGraph(crowded.graph, crowded.machine);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->tasks[crowded.b.index()].startNs, 110);
+  std::vector<IdleGap> gaps = explainIdleGaps(crowded.graph, crowded.machine, *plan, 0.05);
+  auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const IdleGap &entry) {
+    return entry.device == crowded.two;
+  });
+  ASSERT_NE(gap, gaps.end());
+  EXPECT_EQ(gap->startNs, 10);
+  EXPECT_EQ(gap->reason.task, "b");
+  EXPECT_EQ(causeName(gap->reason.cause), "buffer reuse");
+}
+
+TEST(Explanation, EveryLongGapHasAReason) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    Machine machine = randomMachine(random);
+    TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 60)));
+    absl::StatusOr<Plan> plan = planGraph(graph, machine);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *plan, 0.05);
+    for (const IdleGap &gap : gaps) {
+      if (gap.reason.id.valid()) {
+        EXPECT_NE(gap.reason.waitsFor, graph.task(gap.reason.id).label) << seed << ": waits for itself";
+      }
+      EXPECT_LE(20 * (gap.finishNs - gap.startNs + 1), 20 * plan->makespanNs + 20);
+      EXPECT_FALSE(causeName(gap.reason.cause).empty());
+      for (const TaskPlacement &place : plan->tasks)
+        EXPECT_FALSE(place.device == gap.device && place.startNs < gap.finishNs &&
+                     place.finishNs > gap.startNs)
+            << seed << ": something runs in the gap";
+    }
+    // A device on which nothing runs has one gap: all of the plan.
+    for (size_t device = 0; device < machine.devices.size(); ++device)
+      if (plan->busyNs[device] == 0 && plan->makespanNs > 0 &&
+          std::none_of(plan->tasks.begin(), plan->tasks.end(),
+                       [&](const TaskPlacement &place) { return place.device.index() == device; })) {
+        EXPECT_EQ(std::count_if(gaps.begin(), gaps.end(),
+                                [&](const IdleGap &gap) { return gap.device.index() == device; }),
+                  1)
+            << seed;
+      }
+  }
+}
+
+TEST(Explanation, ResultsOnTheirWayLeaveDevicesIdle) {
+  TaskGraph graph(2);
+  TaskId task = graph.addTask("only", std::vector<int64_t>{kCannotRun, 10});
+  graph.markProgramResult(graph.addValue(task, 1000));
+  ASSERT_TRUE(graph.finalize().ok());
+  Machine machine = cpuAndGpus(1, 1, false);
+  std::vector<IdleGap> gaps = explainIdleGaps(graph, machine, *planGraph(graph, machine), 0.05);
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(causeName(gaps[0].reason.cause), "no task can run there");
+  EXPECT_EQ(causeName(gaps[1].reason.cause), "no task is left");
+}
+
+TEST(WhatIf, NothingHelpsAnOptimalPlanHoweverShort) {
+  for (int64_t costNs : {1, 10, 99, 1000}) {
+    TaskGraph graph = graphOf({{costNs, costNs}}, {});
+    Machine machine = fullyConnected(2);
+    EXPECT_TRUE(changesThatHelp(graph, machine, *planGraph(graph, machine), 3).empty()) << costNs;
+  }
+}
+
+TEST(WhatIf, ADeviceMoreHelpsWhatIsBoundByItsArea) {
+  Machine machine = fullyConnected(2);
+  std::vector<std::vector<int64_t>> costs(12, {100, 100});
+  TaskGraph graph = graphOf(costs, {});
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_THAT(changes[0].what, ::testing::StartsWith("another device like "));
+  EXPECT_EQ(changes[0].makespanNs, 400);
+}
+
+TEST(WhatIf, FasterLinksHelpWhatIsBoundByThem) {
+  Machine machine = cpuAndGpus(1, 1, false);
+  TaskGraph graph(2);
+  TaskId task = graph.addTask("t", std::vector<int64_t>{kCannotRun, 10});
+  graph.addOperand(task, graph.addInput(DeviceId(size_t{0}), 1000));
+  ASSERT_TRUE(graph.finalize().ok());
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3);
+  ASSERT_FALSE(changes.empty());
+  EXPECT_THAT(changes[0].what, ::testing::HasSubstr("links twice as fast"));
+  EXPECT_LT(changes[0].makespanNs, plan->makespanNs);
+}
+
+TEST(WhatIf, MoreMemoryHelpsWhatWaitsForRoom) {
+  Crowded crowded(50);
+  absl::StatusOr<Plan> plan = planGraph(crowded.graph, crowded.machine);
+  ASSERT_TRUE(plan.ok());
+  std::vector<MachineChange> changes = changesThatHelp(crowded.graph, crowded.machine, *plan, 9);
+  EXPECT_TRUE(std::any_of(changes.begin(), changes.end(), [](const MachineChange &change) {
+    return change.what.find("twice the memory on ") == 0;
+  }));
+}
+
+TEST(WhatIf, TwinsKeepToTheRulesOfMachinesAndGraphs) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    Machine machine = randomMachine(random);
+    TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 30)));
+    DeviceId like(size_t(random.between(0, int64_t(machine.devices.size()) - 1)));
+    Machine more = withDeviceLike(machine, like);
+    EXPECT_TRUE(CheckMachine(more).ok()) << CheckMachine(more);
+    TaskGraph wider = withDeviceLike(graph, like);
+    absl::StatusOr<Plan> plan = planGraph(wider, more);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_TRUE(validatePlan(wider, more, *plan).ok());
+  }
+}
+
+TEST(Explanation, WalkEndsOnEveryGraph) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    Machine machine = randomMachine(random);
+    TaskGraph graph = randomGraph(random, machine, size_t(random.between(1, 60)));
+    absl::StatusOr<Plan> plan = planGraph(graph, machine);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_LE(explainCriticalPath(graph, machine, *plan).size(),
+              plan->tasks.size() + 2 * plan->transfers.size());
+  }
+}
+
+} // namespace
+} // namespace autopar::planning
