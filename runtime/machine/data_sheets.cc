@@ -16,6 +16,7 @@ constexpr DataSheet kSheets[] = {
     // 64 GB/s. Host: NVIDIA DGX A100 data sheet: two AMD EPYC 7742, 128 cores, 2 TB; of these, AMD:
     // 204.8 GB/s a socket.
     {.preset = "a100-sxm",
+     .model = "NVIDIA A100-SXM4-80GB",
      .arch = "sm_80",
      .memory_bytes = 80 * kGB,
      .memory_bytes_per_s = 2'039 * kGB,
@@ -34,6 +35,7 @@ constexpr DataSheet kSheets[] = {
     // PCIe Gen5 128 GB/s. Host: NVIDIA DGX H100 data sheet: two Intel Xeon Platinum 8480C, 112
     // cores, 2 TB; of these, Intel: 8 channels of DDR5-4800 a socket.
     {.preset = "h100-sxm",
+     .model = "NVIDIA H100 80GB HBM3",
      .arch = "sm_90",
      .memory_bytes = 80 * kGB,
      .memory_bytes_per_s = 3'350 * kGB,
@@ -50,6 +52,7 @@ constexpr DataSheet kSheets[] = {
     // NVIDIA H200 SXM: "NVIDIA H200 Tensor Core GPU" data sheet: 141 GB HBM3e, 4.8 TB/s; the rest
     // as the H100. Host: as the DGX H100 (so NVIDIA's MLPerf systems with it).
     {.preset = "h200-sxm",
+     .model = "NVIDIA H200",
      .arch = "sm_90",
      .memory_bytes = 141 * kGB,
      .memory_bytes_per_s = 4'800 * kGB,
@@ -69,6 +72,7 @@ constexpr DataSheet kSheets[] = {
     // brief says 80 and 40 TFLOPS a GPU instead of 75 and 37). Host: DGX B200: two Intel Xeon
     // Platinum 8570, 112 cores, 2 TB; of these, Intel: 8 channels of DDR5-5600 a socket.
     {.preset = "b200",
+     .model = "NVIDIA B200",
      .arch = "sm_100",
      .memory_bytes = 180 * kGB,
      .memory_bytes_per_s = 8'000 * kGB,
@@ -86,6 +90,7 @@ constexpr DataSheet kSheets[] = {
     // TFLOPS (733 with sparsity), INT8 733 TOPS; PCIe Gen4 x16, 64 GB/s; no NVLink. FP64 at 1/64 of
     // FP32: "NVIDIA Ada GPU architecture" white paper. Host: a choice.
     {.preset = "l40s",
+     .model = "NVIDIA L40S",
      .arch = "sm_89",
      .memory_bytes = 48 * kGB,
      .memory_bytes_per_s = 864 * kGB,
@@ -104,6 +109,7 @@ constexpr DataSheet kSheets[] = {
     // FP32; PCIe Gen4 x16, no NVLink. No copies from one to another either, as NVIDIA says on its
     // developer forum. Host: a choice.
     {.preset = "rtx4090",
+     .model = "NVIDIA GeForce RTX 4090",
      .arch = "sm_89",
      .memory_bytes = 24 * kGB,
      .memory_bytes_per_s = 1'008 * kGB,

@@ -11,6 +11,7 @@ namespace autopar {
 
 struct DataSheet {
   std::string_view preset;  // "h100-sxm"
+  std::string_view model;   // as the driver names it: "NVIDIA H100 80GB HBM3"
   const char* arch;
   uint64_t memory_bytes, memory_bytes_per_s;
   // Operations per second, dense. f16: of bf16 too, accumulated in f32.

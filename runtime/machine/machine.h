@@ -74,8 +74,9 @@ absl::StatusOr<Machine> LoadMachine(std::string_view spec);
 // 64-bit hash of the canonical JSON: the fingerprint that a schedule carries.
 uint64_t MachineFingerprint(const Machine& machine);
 
-// This host: cpu0 with the cores and the memory that the process may use (affinity, control groups) and tabled rates.
-// Reads /proc and /sys only (well below a millisecond) and measures nothing.
+// This host: cpu0 with the cores and the memory that the process may use (affinity, control groups), and the NVIDIA GPUs
+// that its driver lists and CUDA_VISIBLE_DEVICES leaves, all with tabled rates. Reads the environment, /proc and /sys only
+// (well below a millisecond) and measures nothing.
 Machine HostMachine();
 // Cores that this process may use: its affinity, cut by a control group's quota (rounded up). At least 1.
 uint32_t UsableCores();

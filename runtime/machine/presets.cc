@@ -1,6 +1,7 @@
 // The machines that need no file: host, virtual:N, cuda:N, and those of data_sheets.cc. Their rates
 // are tabled, not measured, so that a plan for them depends on nothing but the program (autopar-run
 // --describe-machine measures).
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -103,6 +104,25 @@ Device SheetGpu(uint32_t number, const DataSheet& sheet) {
   return device;
 }
 
+// How two GPUs are joined.
+struct Peering {
+  uint64_t bytes_per_s = 0;  // 0: not at all, but over the host
+  std::string_view suffix;   // of the names of its engines
+};
+
+Peering PeeringOf(const DataSheet* from, const DataSheet* to) {
+  const bool has_nvlink = from != nullptr && to != nullptr && from->nvlink_bytes_per_s != 0 &&
+                          to->nvlink_bytes_per_s != 0;
+  if (has_nvlink) return {std::min(from->nvlink_bytes_per_s, to->nvlink_bytes_per_s), ".nvlink"};
+  uint64_t bytes_per_s = kPcieBytesPerSecond;
+  for (const DataSheet* sheet : {from, to}) {
+    if (sheet == nullptr) continue;
+    if (!sheet->has_pcie_peers) return {};
+    bytes_per_s = std::min(bytes_per_s, sheet->pcie_bytes_per_s);
+  }
+  return {bytes_per_s, ""};
+}
+
 // A link that takes the engines "FROM<suffix>.out" and "TO<suffix>.in" of its ends; the host,
 // device 0, has none: its memory feeds all links at once.
 void AddLink(size_t from, size_t to, uint64_t bytes_per_s, int64_t latency_ns,
@@ -123,26 +143,30 @@ void AddLink(size_t from, size_t to, uint64_t bytes_per_s, int64_t latency_ns,
   machine->links.push_back(std::move(link));
 }
 
-void AddHostLinks(uint64_t bytes_per_s, int64_t latency_ns, Machine* machine) {
-  for (size_t gpu = 1; gpu < machine->devices.size(); ++gpu) {
-    AddLink(0, gpu, bytes_per_s, latency_ns, "", machine);
-    AddLink(gpu, 0, bytes_per_s, latency_ns, "", machine);
+// Every GPU has one engine for what comes in and one for what goes out, as PCIe devices do. NVLink has
+// engines of its own, so that copies between GPUs and copies to the host do not queue for each other.
+// Per GPU its PCIe rate and, between any two, what `peers` says.
+template <class HostRate, class Peers>
+void AddLinks(HostRate host_bytes_per_s, Peers peers, int64_t latency_ns, Machine* machine) {
+  const size_t count = machine->devices.size();
+  for (size_t gpu = 1; gpu < count; ++gpu) {
+    AddLink(0, gpu, host_bytes_per_s(gpu), latency_ns, "", machine);
+    AddLink(gpu, 0, host_bytes_per_s(gpu), latency_ns, "", machine);
   }
-}
-
-void AddPeerLinks(uint64_t bytes_per_s, int64_t latency_ns, std::string_view suffix,
-                  Machine* machine) {
-  for (size_t from = 1; from < machine->devices.size(); ++from) {
-    for (size_t to = 1; to < machine->devices.size(); ++to) {
-      if (from != to) AddLink(from, to, bytes_per_s, latency_ns, suffix, machine);
+  for (size_t from = 1; from < count; ++from) {
+    for (size_t to = 1; to < count; ++to) {
+      if (from == to) continue;
+      const Peering peering = peers(from, to);
+      if (peering.bytes_per_s != 0) {
+        AddLink(from, to, peering.bytes_per_s, latency_ns, peering.suffix, machine);
+      }
     }
   }
 }
 
-// Every GPU has one engine for what comes in and one for what goes out, as PCIe devices do.
-void AddLinks(uint64_t bytes_per_s, int64_t latency_ns, Machine* machine) {
-  AddHostLinks(bytes_per_s, latency_ns, machine);
-  AddPeerLinks(bytes_per_s, latency_ns, "", machine);
+void AddEqualLinks(uint64_t bytes_per_s, int64_t latency_ns, Machine* machine) {
+  AddLinks([=](size_t) { return bytes_per_s; },
+           [=](size_t, size_t) { return Peering{bytes_per_s, ""}; }, latency_ns, machine);
 }
 
 Machine VirtualMachine(uint32_t gpus) {
@@ -152,30 +176,35 @@ Machine VirtualMachine(uint32_t gpus) {
   for (uint32_t i = 0; i < gpus; ++i) {
     machine.devices.push_back(VirtualGpu(i, cores, machine.devices[0].memory_bytes));
   }
-  AddLinks(kMemcpyBytesPerSecond, kMemcpyLatencyNs, &machine);
+  AddEqualLinks(kMemcpyBytesPerSecond, kMemcpyLatencyNs, &machine);
   return machine;
+}
+
+// GPUs beside device 0; null: one that no data sheet is known of.
+void AddGpus(const std::vector<const DataSheet*>& sheets, Machine* machine) {
+  for (uint32_t i = 0; i < sheets.size(); ++i) {
+    machine->devices.push_back(sheets[i] != nullptr ? SheetGpu(i, *sheets[i]) : CudaGpu(i));
+  }
+  AddLinks(
+      [&](size_t gpu) {
+        return sheets[gpu - 1] != nullptr ? sheets[gpu - 1]->pcie_bytes_per_s : kPcieBytesPerSecond;
+      },
+      [&](size_t from, size_t to) { return PeeringOf(sheets[from - 1], sheets[to - 1]); },
+      kGpuCopyLatencyNs, machine);
 }
 
 Machine CudaMachine(uint32_t gpus) {
-  Machine machine = HostMachine();
-  for (uint32_t i = 0; i < gpus; ++i) machine.devices.push_back(CudaGpu(i));
-  AddLinks(kPcieBytesPerSecond, kGpuCopyLatencyNs, &machine);
+  Machine machine;
+  machine.devices.push_back(HostCpu(UsableCores()));
+  AddGpus(std::vector<const DataSheet*>(gpus, nullptr), &machine);
   return machine;
 }
 
-// NVLink has engines of its own, so that copies between GPUs and copies to the host do not queue
-// for each other.
 Machine SheetMachine(const DataSheet& sheet, uint32_t gpus) {
   Machine machine;
   machine.devices.push_back(Cpu(sheet.host_cores, sheet.host_memory_bytes));
   if (sheet.host_bytes_per_s != 0) machine.devices[0].memory_bytes_per_s = sheet.host_bytes_per_s;
-  for (uint32_t i = 0; i < gpus; ++i) machine.devices.push_back(SheetGpu(i, sheet));
-  AddHostLinks(sheet.pcie_bytes_per_s, kGpuCopyLatencyNs, &machine);
-  if (sheet.nvlink_bytes_per_s != 0) {
-    AddPeerLinks(sheet.nvlink_bytes_per_s, kGpuCopyLatencyNs, ".nvlink", &machine);
-  } else if (sheet.has_pcie_peers) {
-    AddPeerLinks(sheet.pcie_bytes_per_s, kGpuCopyLatencyNs, "", &machine);
-  }
+  AddGpus(std::vector<const DataSheet*>(gpus, &sheet), &machine);
   return machine;
 }
 
@@ -208,11 +237,20 @@ std::string Forms() {
 
 }  // namespace
 
-Machine HostMachine() {
+Machine HostMachineWith(const std::vector<InstalledGpu>& gpus) {
   Machine machine;
   machine.devices.push_back(HostCpu(UsableCores()));
+  std::vector<const DataSheet*> sheets(std::min<size_t>(gpus.size(), kMaxPresetGpus), nullptr);
+  for (size_t i = 0; i < sheets.size(); ++i) {
+    for (const DataSheet& sheet : DataSheets()) {
+      if (sheet.model == gpus[i].model) sheets[i] = &sheet;
+    }
+  }
+  AddGpus(sheets, &machine);
   return machine;
 }
+
+Machine HostMachine() { return HostMachineWith(VisibleGpus()); }
 
 absl::StatusOr<Machine> LoadMachine(std::string_view spec) {
   if (spec == "host") return HostMachine();

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -61,7 +63,68 @@ uint32_t AffinityCores() {
   return static_cast<uint32_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
 }
 
+// The value of the line "NAME: value"; empty if there is none.
+std::string FieldOf(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    const size_t line_end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, line_end);
+    text.remove_prefix(std::min(line_end + 1, text.size()));
+    if (line.substr(0, name.size()) != name || line.substr(name.size(), 1) != ":") continue;
+    const size_t first = line.find_first_not_of(" \t", name.size() + 1);
+    const size_t last = line.find_last_not_of(" \t\r");
+    return first == std::string_view::npos ? "" : std::string(line.substr(first, last + 1 - first));
+  }
+  return "";
+}
+
 }  // namespace
+
+std::vector<InstalledGpu> InstalledGpus(const std::string& folder) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    paths.push_back(at->path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<InstalledGpu> gpus;
+  for (const std::filesystem::path& path : paths) {
+    const std::string text = ReadOrEmpty(path / "information");
+    InstalledGpu gpu{FieldOf(text, "Model"), FieldOf(text, "GPU UUID")};
+    if (!gpu.model.empty()) gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+std::vector<InstalledGpu> SelectGpus(const std::vector<InstalledGpu>& gpus, const char* list) {
+  if (list == nullptr) return gpus;
+  std::vector<InstalledGpu> selected;
+  std::vector<bool> is_taken(gpus.size());
+  std::string_view rest = list;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view entry = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    size_t found = gpus.size();
+    const auto number = std::from_chars(entry.data(), entry.data() + entry.size(), found);
+    const bool is_number =
+        number.ec == std::errc() && number.ptr == entry.data() + entry.size();
+    if (!is_number) {
+      found = gpus.size();
+      for (size_t i = 0; i < gpus.size() && entry.size() > 4; ++i) {
+        if (gpus[i].uuid.compare(0, entry.size(), std::string(entry)) == 0) found = i;
+      }
+    }
+    if (found >= gpus.size() || is_taken[found]) break;
+    is_taken[found] = true;
+    selected.push_back(gpus[found]);
+  }
+  return selected;
+}
+
+std::vector<InstalledGpu> VisibleGpus() {
+  return SelectGpus(InstalledGpus("/proc/driver/nvidia/gpus"), std::getenv("CUDA_VISIBLE_DEVICES"));
+}
 
 uint32_t CoresOfCpuMax(std::string_view text) {
   const uint64_t quota = LeadingNumber(text);

@@ -12,9 +12,17 @@
 namespace autopar {
 namespace {
 
-TEST(Presets, HostIsOneCpuWithTheCoresOfThisProcess) {
+std::vector<std::string> EnginesOf(const Machine &machine, const char *from, const char *to) {
+  const LinkId id = machine.FindLink(machine.FindDevice(from), machine.FindDevice(to));
+  if (!id.valid()) return {};
+  std::vector<std::string> engines;
+  for (uint32_t engine : machine.links[id.index()].engines) engines.push_back(machine.engines[engine]);
+  return engines;
+}
+
+TEST(Presets, HostHasOneCpuWithTheCoresOfThisProcess) {
   const Machine machine = LoadMachine("host").value();
-  ASSERT_EQ(machine.devices.size(), 1u);
+  ASSERT_EQ(machine.devices.size(), 1 + VisibleGpus().size());
   const Device &cpu = machine.devices[0];
   EXPECT_EQ(cpu.name, "cpu0");
   EXPECT_EQ(cpu.kind, DeviceKind::kCpu);
@@ -40,6 +48,63 @@ TEST(Presets, AffinityCutsTheCores) {
   EXPECT_EQ(UsableCores(), 1u);
   EXPECT_EQ(HostMachine().devices[0].cores, 1u);
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+// What NVIDIA's driver writes for each GPU, by PCI address.
+class DriverFolder {
+ public:
+  DriverFolder() { std::filesystem::create_directories(path_); }
+  ~DriverFolder() { std::filesystem::remove_all(path_); }
+  void Add(const std::string &address, const std::string &model, const std::string &uuid) {
+    std::filesystem::create_directories(path_ / address);
+    std::ofstream(path_ / address / "information")
+        << "Model: \t\t " << model << "\nIRQ:   \t\t 42\nGPU UUID: \t " << uuid
+        << "\nVideo BIOS: \t 90.02.23.00.01\nBus Location: \t " << address << "\n";
+  }
+  std::vector<std::string> Models(const char *visible) const {
+    std::vector<std::string> models;
+    for (const InstalledGpu &gpu : SelectGpus(InstalledGpus(path_), visible)) {
+      models.push_back(gpu.model);
+    }
+    return models;
+  }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) /
+                                absl::StrCat("autopar_gpus_", getpid());
+};
+
+TEST(HostGpus, AreThoseThatTheDriverListsAndTheUserLeavesVisible) {
+  using Models = std::vector<std::string>;
+  DriverFolder driver;
+  EXPECT_EQ(driver.Models(nullptr), Models());
+  driver.Add("0000:41:00.0", "NVIDIA L40S", "GPU-c4000000-0000");
+  driver.Add("0000:17:00.0", "NVIDIA H200", "GPU-b3000000-0000");
+  EXPECT_EQ(driver.Models(nullptr), (Models{"NVIDIA H200", "NVIDIA L40S"}));
+  EXPECT_EQ(driver.Models("1,0"), (Models{"NVIDIA L40S", "NVIDIA H200"}));
+  EXPECT_EQ(driver.Models("GPU-c4"), Models{"NVIDIA L40S"});
+  EXPECT_EQ(driver.Models("0,0"), Models{"NVIDIA H200"}) << "up to the first that is not valid";
+  EXPECT_EQ(driver.Models("1,7,0"), Models{"NVIDIA L40S"});
+  for (const char *none : {"", "-1", "NoDevFiles", "GPU-", "GPU-d5", ","}) {
+    EXPECT_EQ(driver.Models(none), Models()) << none;
+  }
+  EXPECT_TRUE(InstalledGpus("/no/such/folder").empty());
+}
+
+TEST(HostGpus, AreDescribedByTheirDataSheets) {
+  const Machine machine = HostMachineWith(
+      {{"NVIDIA H200", ""}, {"NVIDIA H200", ""}, {"NVIDIA L40S", ""}, {"Tesla T4", ""}});
+  EXPECT_TRUE(CheckMachine(machine).ok());
+  ASSERT_EQ(machine.devices.size(), 5u);
+  EXPECT_EQ(machine.devices[0].cores, UsableCores());
+  const Machine h200 = LoadMachine("h200-sxm:2").value(), cuda = LoadMachine("cuda:4").value();
+  EXPECT_EQ(machine.devices[2].memory_bytes, h200.devices[2].memory_bytes);
+  EXPECT_EQ(machine.devices[3].arch, "sm_89");
+  EXPECT_EQ(machine.devices[4].peak_flops, cuda.devices[4].peak_flops);
+  EXPECT_EQ(EnginesOf(machine, "gpu0", "gpu1"), EnginesOf(h200, "gpu0", "gpu1"));
+  EXPECT_TRUE(EnginesOf(machine, "gpu0", "gpu2").empty()) << "an SXM module and a card: over the host";
+  EXPECT_EQ(EnginesOf(machine, "gpu2", "gpu3"), (std::vector<std::string>{"gpu2.out", "gpu3.in"}));
+  EXPECT_EQ(EnginesOf(machine, "cpu0", "gpu3"), std::vector<std::string>{"gpu3.in"});
 }
 
 TEST(Presets, VirtualGpusStandOnCoresInTurn) {
@@ -88,14 +153,6 @@ TEST(Presets, CudaGpusAreOfTheBaselineArchitecture) {
   EXPECT_EQ(machine.devices[2].arch, "sm_75");
   EXPECT_EQ(machine.links[0].bytes_per_s, 25'000'000'000u);
   EXPECT_EQ(machine.links[0].latency_ns, 8000);
-}
-
-std::vector<std::string> EnginesOf(const Machine &machine, const char *from, const char *to) {
-  const LinkId id = machine.FindLink(machine.FindDevice(from), machine.FindDevice(to));
-  if (!id.valid()) return {};
-  std::vector<std::string> engines;
-  for (uint32_t engine : machine.links[id.index()].engines) engines.push_back(machine.engines[engine]);
-  return engines;
 }
 
 TEST(Presets, DataSheetMachinesAreWholeWhateverThisHostIs) {
