@@ -6,6 +6,7 @@
 #include "compiler/planning/FunctionTasks.h"
 #include "compiler/planning/PlanAttr.h"
 #include "compiler/planning/ReportFigures.h"
+#include "compiler/planning/model/PlanValidator.h"
 #include "dialect/Autopar.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -97,6 +98,29 @@ FailureOr<planning::Plan> readPlan(func::FuncOp func, const Machine &machine,
   return plan;
 }
 
+/// A module that was printed may have been edited since: figures and reasons of a plan that cannot
+/// be would be wrong.
+LogicalResult verifyPlan(func::FuncOp func, const Machine &machine,
+                         const planning::TaskGraph &graph, const planning::Plan &plan,
+                         const PlanAttr &attr) {
+  std::string problem;
+  if (absl::Status valid = planning::validatePlan(graph, machine, plan, attr.maxStreams);
+      !valid.ok())
+    problem = std::string(valid.message());
+  else if (attr.lowerBoundNs < 0 || attr.lowerBoundNs > plan.makespanNs)
+    problem = "its lower bound is " + std::to_string(attr.lowerBoundNs) +
+              " ns, but its last task or copy ends at " + std::to_string(plan.makespanNs) + " ns";
+  else if (attr.serialNs < 0)
+    problem = "its time on one device is negative";
+  else
+    return success();
+  auto error = func.emitError() << "the plan of '" << func.getSymName()
+                                << "' does not hold: " << problem;
+  error.attachNote() << "placements or autopar.plan were edited after planning; plan the program "
+                        "again to report on it";
+  return failure();
+}
+
 /// Time in which at least one task of `device` runs, by device.
 std::vector<int64_t> busyTimes(const planning::Plan &plan, size_t devices) {
   std::vector<const planning::TaskPlacement *> order;
@@ -126,6 +150,8 @@ FailureOr<Figures> collect(func::FuncOp func, const Machine &machine, bool withC
   Progress progress = progressOf(func);
   FailureOr<planning::Plan> plan = readPlan(func, machine, *tasks, *attr, progress);
   if (failed(plan))
+    return failure();
+  if (failed(verifyPlan(func, machine, tasks->graph, *plan, *attr)))
     return failure();
 
   Figures figures;

@@ -244,6 +244,7 @@ absl::StatusOr<Machine> ReadMachine(const Json& file) {
     device_index.emplace(device.name, i);
     machine.devices.push_back(std::move(device));
   }
+  AUTOPAR_RETURN_IF_ERROR(CheckMachine(machine));  // names first: links go by them
   if (const Json* links = members.Find("links")) {
     for (size_t i = 0; i < links->size(); ++i) {
       AUTOPAR_RETURN_IF_ERROR(ReadLink(Members((*links)[i], absl::StrCat("links[", i, "]")),

@@ -69,6 +69,10 @@ FailureOr<OptOptions> mlir::autopar::readOptOptions(std::string &error) {
     error = "--effort takes 0 to 3, not " + std::to_string(flags->effort);
     return failure();
   }
+  if (flags->maxStreams.getNumOccurrences() > 0 && flags->maxStreams == 0) {
+    error = "--max-streams takes 1 or more; without it, a device has as many streams as the machine says";
+    return failure();
+  }
   if (flags->fuse != "on" && flags->fuse != "off") {
     error = "--fuse takes on or off, not '" + flags->fuse + "'";
     return failure();

@@ -134,6 +134,9 @@ static int runTool(int argc, char **argv) {
     return fail("--stop-after prints IR, but -o " + output + " asks for a schedule file: drop one of the two");
   if (schedule && !config.inputSplitMarker().empty())
     return fail("a schedule file holds one module: drop --split-input-file or the output's name ending in .sched");
+  if (options->stopGiven && options->pipeline.stopAfter < Stage::Planning &&
+      (!options->reportFile.empty() || options->reportText))
+    return fail("a report is on a plan, but --stop-after stops before the stage planning: drop one of the two");
   if (compiles(*options, output) && namesPasses(config))
     return fail("passes named one by one do not go with -o FILE.sched, --stop-after= or --report: drop one of the two");
   if (!compiles(*options, output) && !options->pipelineFlag.empty())

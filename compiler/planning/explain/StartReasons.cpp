@@ -39,6 +39,31 @@ std::string StartReasons::producerName(ValueId value) const {
   return producer.valid() ? graph.task(producer).label : "program input";
 }
 
+std::string StartReasons::copyName(size_t transfer) const {
+  const PlannedTransfer &copy = plan.transfers[transfer];
+  // Which of several: of the results of the task, or of the program's inputs.
+  const TaskId producer = graph.value(copy.value).producer;
+  size_t place = 0, count = 0;
+  auto see = [&](ValueId value) {
+    place += value < copy.value;
+    ++count;
+  };
+  if (producer.valid()) {
+    for (ValueId value : graph.produced(producer))
+      if (graph.value(value).needsTransfer())
+        see(value);
+  } else {
+    for (size_t value = 0; value < graph.valueCount(); ++value)
+      if (!graph.value(ValueId(value)).producer.valid() &&
+          graph.value(ValueId(value)).residentDevice.valid())
+        see(ValueId(value));
+  }
+  std::string name = "copy of " + producerName(copy.value);
+  if (count > 1)
+    name += " #" + std::to_string(place);
+  return name + " to " + machine.devices[copy.to.index()].name;
+}
+
 int64_t StartReasons::arrivalOf(ValueId id, DeviceId device) const {
   const Value &value = graph.value(id);
   if (auto copy = copies.find(key(id, device)); copy != copies.end())
@@ -213,7 +238,7 @@ std::optional<StartReasons::Reason> StartReasons::ofTransfer(size_t index) const
     if (blocker != kNone && plan.transfers[blocker].finishNs > present)
       return Reason{plan.transfers[blocker].finishNs == current.startNs ? WaitCause::EngineBusy
                                                                         : WaitCause::BufferReuse,
-                    producerName(plan.transfers[blocker].value), kNone, blocker};
+                    copyName(blocker), kNone, blocker};
   }
   Reason reason{WaitCause::DataDependency, producerName(current.value)};
   if (hasHop && !transferSkipped[hop->second])

@@ -39,6 +39,8 @@ public:
   std::optional<WaitCause> against(TaskId task, DeviceId device) const;
   /// Label of the task that makes `value`, or "program input".
   std::string producerName(ValueId value) const;
+  /// "copy of mul #1 to gpu0": which copy, where others would have the same producer.
+  std::string copyName(size_t transfer) const;
 
 private:
   /// Things in order of their finish, to find the last one that has finished by some time.

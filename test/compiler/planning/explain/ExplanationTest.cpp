@@ -52,7 +52,18 @@ TEST(Explanation, QueueOnAnEngineIsNamed) {
   ASSERT_TRUE(graph.finalize().ok());
   EXPECT_THAT(
       sentencesOf(graph, gpusOnABus(2, 1)),
-      ElementsAre("b <- program input: data dependency", "b <- program input: engine busy"));
+      ElementsAre("b <- program input: data dependency", "b <- copy of program input #0 to gpu0: engine busy"));
+}
+
+TEST(Explanation, TwoResultsOfOneTaskThatQueueAreToldApart) {
+  TaskGraph graph(2);
+  TaskId task = graph.addTask("a", std::vector<int64_t>{kCannotRun, 10});
+  for (int i = 0; i < 3; ++i)
+    graph.markProgramResult(graph.addValue(task, 100));
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_THAT(sentencesOf(graph, cpuAndGpus(1, 1, false)),
+              ElementsAre("a <- copy of a #1 to cpu0: engine busy",
+                          "copy of a #1 to cpu0 <- copy of a #0 to cpu0: engine busy"));
 }
 
 TEST(Explanation, ResultOnItsWayHomeLeadsToItsTask) {
