@@ -4,12 +4,15 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
+#include "runtime/device/cuda/cuda.h"
 #include "runtime/executor/program.h"
-#include "runtime/io/tensor.h"
 
 namespace autopar {
 namespace {
@@ -67,30 +70,39 @@ void AddCommand(CommandKind kind, size_t stream, size_t event, Function* functio
   function->commands.push_back(command);
 }
 
-// The shortest of several calls (at least 3, and for about 100 ms). Inputs are ones.
-absl::StatusOr<int64_t> ShortestCallNs(const Schedule& schedule) {
+// Floats from 0.5 to 1.5 without a pattern: a GPU takes less power, and is faster, on equal numbers.
+void FillWithNumbers(absl::Span<uint8_t> bytes) {
+  uint32_t state = 1;
+  for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+    state = state * 1664525u + 1013904223u;
+    const float value = 0.5f + static_cast<float>(state >> 8) * 0x1p-24f;
+    std::memcpy(bytes.data() + at, &value, sizeof(value));
+  }
+}
+
+// The shortest of several calls (at least 3, and for about 100 ms).
+absl::StatusOr<int64_t> ShortestCallNs(const Schedule& schedule, const LoadOptions& options) {
   AUTOPAR_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, SerializeSchedule(schedule));
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const ScheduleFile> file, ReadScheduleBytes(bytes));
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                           Program::Create(std::move(file)));
+                           Program::Create(std::move(file), options));
   AUTOPAR_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Create(program));
   const Function& function = program->schedule().functions[0];
-  std::vector<Tensor> tensors;
+  std::vector<std::unique_ptr<HostBuffer>> buffers;  // pinned where GPUs copy from and to them
   std::vector<absl::Span<const uint8_t>> inputs;
   std::vector<absl::Span<uint8_t>> outputs;
   for (const std::vector<Port>* ports : {&function.arguments, &function.results}) {
     for (const Port& port : *ports) {
-      AUTOPAR_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(port.type));
-      const float one = 1.0f;
-      for (size_t at = 0; at < tensor.bytes().size(); at += sizeof(one)) {
-        std::memcpy(tensor.bytes().data() + at, &one, sizeof(one));
-      }
+      AUTOPAR_ASSIGN_OR_RETURN(std::unique_ptr<HostBuffer> buffer,
+                               program->AllocateBuffer(port.type.bytes()));
+      const absl::Span<uint8_t> bytes = buffer->bytes();
+      FillWithNumbers(bytes);
       if (ports == &function.arguments) {
-        inputs.push_back(tensor.bytes());
+        inputs.push_back(bytes);
       } else {
-        outputs.push_back(tensor.bytes());
+        outputs.push_back(bytes);
       }
-      tensors.push_back(std::move(tensor));
+      buffers.push_back(std::move(buffer));
     }
   }
   AUTOPAR_RETURN_IF_ERROR(session->Bind(function.name, inputs, outputs));
@@ -105,8 +117,13 @@ absl::StatusOr<int64_t> ShortestCallNs(const Schedule& schedule) {
   return shortest_ns;
 }
 
-absl::StatusOr<double> MeasureF32Flops(const Machine& machine, DeviceId device) {
-  const int64_t size = machine.devices[device.index()].cores <= 16 ? 1024 : 2048;
+bool IsGpu(const Machine& machine, DeviceId device) {
+  return machine.devices[device.index()].kind == DeviceKind::kCuda;
+}
+
+// One product of two square matrices.
+absl::StatusOr<int64_t> MeasureProductNs(const Machine& machine, const LoadOptions& options,
+                                         DeviceId device, int64_t size) {
   const TensorType type{ElementType::kF32, {size, size}};
   const uint64_t bytes = type.bytes();
   Schedule schedule = ComputeSchedule(machine, device);
@@ -127,21 +144,57 @@ absl::StatusOr<double> MeasureF32Flops(const Machine& machine, DeviceId device) 
   AddCommand(CommandKind::kLaunch, 0, 0, &function);
   function.commands[0].reads = 2;
   function.commands[0].writes = 1;
-  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, ShortestCallNs(schedule));
-  return 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size) /
-         static_cast<double>(std::max<int64_t>(call_ns, 1)) * 1e9;
+  return ShortestCallNs(schedule, options);
+}
+
+absl::StatusOr<double> MeasureF32Flops(const Machine& machine, const LoadOptions& options,
+                                       DeviceId device) {
+  constexpr int64_t kLongEnoughNs = 5'000'000, kLargestOnGpu = 8192;
+  const bool is_gpu = IsGpu(machine, device);
+  int64_t size = is_gpu ? 256 : machine.devices[device.index()].cores <= 16 ? 1024 : 2048;
+  while (true) {
+    AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns,
+                             MeasureProductNs(machine, options, device, size));
+    if (!is_gpu || call_ns >= kLongEnoughNs || size >= kLargestOnGpu) {
+      const double length = static_cast<double>(size);
+      return 2 * length * length * length / static_cast<double>(std::max<int64_t>(call_ns, 1)) *
+             1e9;
+    }
+    size *= 2;
+  }
+}
+
+// A kernel that does nothing, for CPUs and virtual devices or for GPUs.
+void AddNothing(bool is_gpu, Schedule* schedule) {
+  Kernel kernel;
+  kernel.name = "nothing";
+  if (is_gpu) {
+    constexpr std::string_view kPtx =
+        ".version 7.5\n.target sm_75\n.address_size 64\n"
+        ".visible .entry nothing()\n.maxntid 32, 1, 1\n{\n  ret;\n}\n";
+    CodeModule module;
+    module.format = CodeFormat::kPtx;
+    module.target = "sm_75";
+    module.features = {"ptx75"};
+    module.image.assign(kPtx.begin(), kPtx.end());
+    module.image.push_back(0);
+    schedule->modules.push_back(std::move(module));
+    kernel.codes.push_back({0, "nothing", 1, 32});
+  } else {
+    kernel.kind = KernelKind::kSynthetic;
+    kernel.spin = true;
+  }
+  schedule->kernels.push_back(kernel);
 }
 
 // Launches that do nothing. `hand_over`: each on the other of two streams, waiting for the one
 // before.
-absl::StatusOr<int64_t> MeasureLaunchNs(const Machine& machine, DeviceId device, bool hand_over) {
+absl::StatusOr<int64_t> MeasureLaunchNs(const Machine& machine, LoadOptions options, DeviceId device,
+                                        bool hand_over) {
   constexpr size_t kLaunches = 2000;
+  options.cuda.graph = CudaGraphMode::kOff;  // one by one, as beside tasks of the host
   Schedule schedule = ComputeSchedule(machine, device);
-  Kernel kernel;
-  kernel.name = "nothing";
-  kernel.kind = KernelKind::kSynthetic;
-  kernel.spin = true;
-  schedule.kernels.push_back(kernel);
+  AddNothing(IsGpu(machine, device), &schedule);
   Function& function = schedule.functions[0];
   for (size_t i = 0; i < kLaunches; ++i) {
     const size_t stream = hand_over ? i % 2 : 0;
@@ -150,7 +203,7 @@ absl::StatusOr<int64_t> MeasureLaunchNs(const Machine& machine, DeviceId device,
     if (hand_over) AddCommand(CommandKind::kRecord, stream, i, &function);
   }
   function.event_count = hand_over ? kLaunches : 0;
-  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, ShortestCallNs(schedule));
+  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, ShortestCallNs(schedule, options));
   return call_ns / static_cast<int64_t>(kLaunches);
 }
 
@@ -162,8 +215,8 @@ double Rounded(double value) {
 }
 
 // `copies` copies of `bytes` over a link, one after the other.
-absl::StatusOr<int64_t> MeasureCopiesNs(const Machine& machine, LinkId link, int64_t bytes,
-                                        size_t copies) {
+absl::StatusOr<int64_t> MeasureCopiesNs(const Machine& machine, const LoadOptions& options,
+                                        LinkId link, int64_t bytes, size_t copies) {
   Schedule schedule = EmptySchedule(machine);
   Function& function = schedule.functions[0];
   const Link& description = machine.links[link.index()];
@@ -181,22 +234,48 @@ absl::StatusOr<int64_t> MeasureCopiesNs(const Machine& machine, LinkId link, int
     command.writes = 1;
     function.commands.push_back(command);
   }
-  return ShortestCallNs(schedule);
+  return ShortestCallNs(schedule, options);
 }
 
 // Speed and latency of a link: from many small copies and a few large ones.
-absl::Status MeasureLink(const Machine& machine, LinkId id, Link* link) {
+absl::Status MeasureLink(const Machine& machine, const LoadOptions& options, LinkId id, Link* link) {
   constexpr size_t kSmallCopies = 200, kLargeCopies = 4;
   constexpr int64_t kSmallBytes = 64, kLargeBytes = 32 << 20;
   AUTOPAR_ASSIGN_OR_RETURN(const int64_t small_ns,
-                           MeasureCopiesNs(machine, id, kSmallBytes, kSmallCopies));
+                           MeasureCopiesNs(machine, options, id, kSmallBytes, kSmallCopies));
   AUTOPAR_ASSIGN_OR_RETURN(const int64_t large_ns,
-                           MeasureCopiesNs(machine, id, kLargeBytes, kLargeCopies));
+                           MeasureCopiesNs(machine, options, id, kLargeBytes, kLargeCopies));
   link->latency_ns = small_ns / static_cast<int64_t>(kSmallCopies);
   link->bytes_per_s = static_cast<uint64_t>(
       Rounded(static_cast<double>(kLargeBytes) * kLargeCopies /
               static_cast<double>(std::max<int64_t>(large_ns, 1)) * 1e9));
   return absl::OkStatus();
+}
+
+// Bytes read and written per second on a GPU: by a copy from one of its devices to another, beyond its
+// caches.
+absl::StatusOr<uint64_t> MeasureGpuMemoryBytesPerSecond(const Device& gpu, LoadOptions options,
+                                                        const std::string& physical) {
+  constexpr size_t kCopies = 4;
+  constexpr int64_t kLongEnoughNs = 1'000'000, kMostBytes = int64_t{1} << 30;
+  Machine machine;
+  machine.devices = {gpu, gpu};
+  machine.devices[0].name = "from";
+  machine.devices[1].name = "to";
+  Link link;
+  link.from = DeviceId(size_t{0});
+  link.to = DeviceId(size_t{1});
+  link.bytes_per_s = 1;
+  machine.links = {link};
+  options.device_map = {{"from", physical}, {"to", physical}};
+  for (int64_t bytes = 32 << 20;; bytes *= 2) {
+    AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MeasureCopiesNs(machine, options, LinkId(size_t{0}),
+                                                                    bytes, kCopies));
+    if (call_ns >= kLongEnoughNs || bytes >= kMostBytes) {
+      return static_cast<uint64_t>(2.0 * static_cast<double>(bytes) * kCopies /
+                                   static_cast<double>(std::max<int64_t>(call_ns, 1)) * 1e9);
+    }
+  }
 }
 
 // Bytes read and written per second by elementwise kernels on all cores, out of the caches. (A
@@ -225,25 +304,53 @@ uint64_t MeasureMemoryBytesPerSecond(uint32_t cores) {
 
 }  // namespace
 
-absl::StatusOr<Machine> MeasureMachine(Machine machine) {
+absl::StatusOr<Machine> MeasureMachine(Machine machine, const CudaOptions& cuda) {
+  LoadOptions options;
+  options.cuda = cuda;
+  std::vector<FoundGpu> gpus;
+  size_t gpu_number = 0;
+  for (Device& device : machine.devices) {
+    if (device.kind != DeviceKind::kCuda) continue;
+    if (gpus.empty()) {
+      AUTOPAR_ASSIGN_OR_RETURN(gpus, FindGpus(cuda.cudart_path));
+    }
+    if (gpu_number >= gpus.size()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("'", device.name, "' cannot be measured: CUDA finds ", gpus.size(),
+                       gpus.size() == 1 ? " GPU" : " GPUs", "; give --machine=cuda:", gpus.size()));
+    }
+    const FoundGpu& gpu = gpus[gpu_number];
+    device.arch = absl::StrCat("sm_", gpu.capability);
+    device.memory_bytes = gpu.memory_bytes;
+    options.device_map[device.name] = absl::StrCat("cuda:", gpu.ordinal);
+    ++gpu_number;
+  }
   const Machine described = machine;
   for (size_t i = 0; i < machine.devices.size(); ++i) {
     Device& device = machine.devices[i];
     const DeviceId id(i);
-    AUTOPAR_ASSIGN_OR_RETURN(const double flops, MeasureF32Flops(described, id));
+    AUTOPAR_ASSIGN_OR_RETURN(const double flops, MeasureF32Flops(described, options, id));
+    const double f64_share = device.peak_flops["f64"] / device.peak_flops["f32"];
     device.peak_flops["f32"] = Rounded(flops);
-    device.peak_flops["f64"] = Rounded(flops / 2);
-    AUTOPAR_ASSIGN_OR_RETURN(device.launch_ns, MeasureLaunchNs(described, id, false));
+    device.peak_flops["f64"] = Rounded(flops * f64_share);
+    AUTOPAR_ASSIGN_OR_RETURN(device.launch_ns, MeasureLaunchNs(described, options, id, false));
     if (device.streams > 1) {
-      AUTOPAR_ASSIGN_OR_RETURN(const int64_t step_ns, MeasureLaunchNs(described, id, true));
+      AUTOPAR_ASSIGN_OR_RETURN(const int64_t step_ns, MeasureLaunchNs(described, options, id, true));
       device.wait_ns = std::max<int64_t>(step_ns - device.launch_ns, 0);
     }
-    device.memory_bytes_per_s = static_cast<uint64_t>(
-        Rounded(static_cast<double>(MeasureMemoryBytesPerSecond(device.cores))));
+    uint64_t memory_rate = 0;
+    if (device.kind != DeviceKind::kCuda) {
+      memory_rate = MeasureMemoryBytesPerSecond(device.cores);
+    } else {
+      AUTOPAR_ASSIGN_OR_RETURN(memory_rate,
+                               MeasureGpuMemoryBytesPerSecond(described.devices[i], options,
+                                                              options.device_map[device.name]));
+    }
+    device.memory_bytes_per_s = static_cast<uint64_t>(Rounded(static_cast<double>(memory_rate)));
   }
   for (size_t i = 0; i < machine.links.size(); ++i) {
     if (machine.links[i].emulated) continue;  // it is as fast as it says
-    AUTOPAR_RETURN_IF_ERROR(MeasureLink(described, LinkId(i), &machine.links[i]));
+    AUTOPAR_RETURN_IF_ERROR(MeasureLink(described, options, LinkId(i), &machine.links[i]));
   }
   return machine;
 }

@@ -3,17 +3,19 @@
 #define AUTOPAR_TOOLS_AUTOPAR_RUN_DESCRIBE_MACHINE_H_
 
 #include "absl/status/statusor.h"
+#include "runtime/device/cuda/cuda_options.h"
 #include "runtime/machine/machine.h"
 
 namespace autopar {
 
-// `machine` (of kinds cpu and virtual) with measured rates. Takes about half a second per device, on
-// its cores, and a fifth per link. What is measured is what a program gets: the f32 rate of a large
-// product, the cost of a launch and of a wait, the speed and latency of copies come from schedules
-// that run as any other, one at a time; the memory rate is that of an elementwise kernel on as many
-// cores as the device has, reading and writing counted. f64 stays at half of f32, which is what the hardware's
-// vectors give. Emulated links stay as they are.
-absl::StatusOr<Machine> MeasureMachine(Machine machine);
+// `machine`, whose CUDA devices are GPU 0, 1, … of this machine, with measured rates. Takes about half a
+// second per device, on its cores, some seconds for a GPU, and a fifth per link. What is measured is what
+// a program gets: the f32 rate of a large product, the cost of a launch and of a wait, the speed and
+// latency of copies come from schedules that run as any other, one at a time; the memory rate is that of
+// an elementwise kernel on as many cores as the device has, or of a copy inside a GPU, reading and writing
+// counted. f64 stays at its share of f32. Architecture and memory of a GPU are as CUDA says. Emulated
+// links, and rates of other types, stay as they are. FailedPrecondition where there is no such GPU.
+absl::StatusOr<Machine> MeasureMachine(Machine machine, const CudaOptions& cuda);
 
 }  // namespace autopar
 

@@ -27,9 +27,9 @@ absl::Status PrintText(const std::string& text) {
 absl::Status DescribeMachine(const Flags& flags) {
   const std::string spec = flags.machine.empty() ? "host" : flags.machine;
   AUTOPAR_ASSIGN_OR_RETURN(Machine machine, LoadMachine(spec));
-  // A file says what is wanted; what this host can be is measured.
-  if (spec == "host" || spec.rfind("virtual:", 0) == 0) {
-    AUTOPAR_ASSIGN_OR_RETURN(machine, MeasureMachine(std::move(machine)));
+  // A file or a data sheet says what is wanted; what this host can be is measured.
+  if (spec == "host" || spec.rfind("virtual:", 0) == 0 || spec.rfind("cuda:", 0) == 0) {
+    AUTOPAR_ASSIGN_OR_RETURN(machine, MeasureMachine(std::move(machine), flags.cuda));
   }
   return PrintText(PrintMachine(machine));
 }

@@ -19,6 +19,7 @@ except ImportError:
 
 AUTOPAR_RUN = os.path.abspath(sys.argv[1])
 MAKE_SCHEDULES = os.path.abspath(sys.argv[2])
+FAKE_CUDA = os.environ.get("FAKE_CUDA_PATH")  # imitates the CUDA runtime (test/fake_cuda)
 PRODUCT_INPUTS = ["--input=2x3xf32=1,2,3,4,5,6", "--input=3x2xf32=[[1 0][0 1][1 1]]"]
 PRODUCT_RESULT = "result[0]: 2x2xf32=[4 5][10 11]\n"
 
@@ -286,6 +287,25 @@ class Measurements(RunTest):
             self.assertGreater(link["bytes_per_s"], 1e8)
             self.assertGreater(link["latency_ns"], 0)
         self.assertIn("is not a machine", self.error("--describe-machine", "--machine=virtual:0"))
+
+    @unittest.skipUnless(FAKE_CUDA, "this build has no CUDA device")
+    def test_gpus_are_described_with_measured_rates(self):
+        library = f"--cuda-library={FAKE_CUDA}"
+        env = {**os.environ, "AUTOPAR_FAKE_CUDA": "devices=2,memory_mb=777,arch=80,strict=9"}
+        machine = json.loads(self.ok("--describe-machine", "--machine=cuda:2", library, env=env))
+        tabled = {"f32": 8e12, "f64": 2.5e11, "f16": 6e13, "i8": 1.2e14}
+        self.assertEqual([device["name"] for device in machine["devices"]], ["cpu0", "gpu0", "gpu1"])
+        for gpu in machine["devices"][1:]:
+            self.assertEqual((gpu["kind"], gpu["arch"], gpu["memory_bytes"]), ("cuda", "sm_80", 777 << 20))
+            self.assertEqual(sorted(gpu["peak_flops"]), sorted(tabled))
+            self.assertNotEqual(gpu["peak_flops"]["f32"], tabled["f32"])
+            self.assertEqual(gpu["peak_flops"]["f16"], tabled["f16"])
+            self.assertNotEqual((gpu["launch_ns"], gpu["wait_ns"]), (2500, 1500))
+        self.assertEqual(len(machine["links"]), 6)
+        for link in machine["links"]:
+            self.assertNotIn(link["bytes_per_s"], (0, 25000000000))
+        self.assertIn("'gpu2' cannot be measured: CUDA finds 2 GPUs; give --machine=cuda:2",
+                      self.error("--describe-machine", "--machine=cuda:3", library, env=env))
 
 
 class CommandLine(RunTest):
