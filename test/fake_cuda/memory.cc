@@ -10,6 +10,7 @@ namespace fake {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint64_t kFilledPinned = 1 << 20;
 // User views live here: below the libraries, within what ThreadSanitizer and AddressSanitizer allow
 // for mappings. No number that a program passes by value looks like one.
 constexpr uintptr_t kFirstUser = 0x7e8000000000, kLastUser = 0x7f0000000000;
@@ -74,7 +75,16 @@ void Allocation::Pend(uint64_t begin, uint64_t end, bool writes, int delta) {
 void Allocation::Unprotect(const void* pointer) {
   uint64_t page = static_cast<uint64_t>(static_cast<const std::byte*>(pointer) - user) / kPage;
   if (page < pages.size()) pages[page].protection = PROT_READ | PROT_WRITE;
+  Fill(page * kPage, page * kPage + 1);
   mprotect(user + page * kPage, kPage, PROT_READ | PROT_WRITE);
+}
+
+void Allocation::Fill(uint64_t begin, uint64_t end) {
+  if (is_fresh.empty() || begin >= end) return;
+  for (uint64_t page = begin / kPage; page <= (end - 1) / kPage; ++page) {
+    if (is_fresh[page]) std::memset(internal + page * kPage, 0xff, kPage);
+    is_fresh[page] = false;
+  }
 }
 
 AllocationPtr Memory::Allocate(MemoryKind kind, int device, uint64_t bytes) {
@@ -93,9 +103,11 @@ AllocationPtr Memory::Allocate(MemoryKind kind, int device, uint64_t bytes) {
   }
   close(file);
   if (allocation->internal == nullptr || allocation->user == nullptr) return nullptr;
-  std::memset(allocation->internal, 0xff, mapped);
   if (kind == MemoryKind::kPinned) {
+    std::memset(allocation->internal, 0xff, std::min(mapped, kFilledPinned));
     allocation->pages.assign(mapped / kPage, {0, 0, PROT_READ | PROT_WRITE});
+  } else {
+    allocation->is_fresh.assign(mapped / kPage, true);
   }
   allocation->number = ++count_;
   live_[reinterpret_cast<uintptr_t>(allocation->user)] = allocation;

@@ -3,6 +3,10 @@
 // writes. The user view of device memory is unreadable; that of pinned memory is read-only (copy
 // source) or unreadable (copy target) while a copy is pending, page by page. User addresses are
 // never used again, so that a freed pointer stays recognisable.
+//
+// Fresh bytes are 0xff (floating-point NaN), of pinned memory those of the first MB. Pages of
+// device memory become so when an operation first comes near them: workspaces of 32 MB cost nothing
+// until they are used.
 #ifndef AUTOPAR_TEST_FAKE_CUDA_MEMORY_H_
 #define AUTOPAR_TEST_FAKE_CUDA_MEMORY_H_
 
@@ -36,6 +40,7 @@ struct Allocation {
     int protection = 0;
   };
   std::vector<Page> pages;
+  std::vector<bool> is_fresh;  // device: of each page, whether its 0xff is still to come
 
   ~Allocation();
   bool is_host() const { return kind != MemoryKind::kDevice; }
@@ -49,13 +54,14 @@ struct Allocation {
   void Pend(uint64_t begin, uint64_t end, bool writes, int delta);
   // Makes one page of the user view usable, whatever is pending.
   void Unprotect(const void* pointer);
+  // Before the internal view of [begin, end) is used.
+  void Fill(uint64_t begin, uint64_t end);
 };
 using AllocationPtr = std::shared_ptr<Allocation>;
 
 class Memory {
  public:
-  // Null if the system has no memory. Device bytes are 0xff (floating-point NaN), pinned ones 0xff
-  // too.
+  // Null if the system has no memory.
   AllocationPtr Allocate(MemoryKind kind, int device, uint64_t bytes);
   // Device memory that no pointer of the program's finds.
   AllocationPtr AllocateHidden(int device, uint64_t bytes);

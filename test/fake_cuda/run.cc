@@ -14,6 +14,9 @@
 namespace fake {
 namespace {
 
+// Bytes at the start of its workspace that a product changes.
+constexpr uint64_t kUsedWorkspace = 4096;
+
 // The internal view of a program's pointer; pageable memory has only itself. `accesses` keep memory
 // that was freed while the operation was pending.
 std::byte* Internal(const void* pointer, const std::vector<Access>& accesses) {
@@ -74,7 +77,8 @@ void RunGemmWork(const GemmWork& g, const std::vector<Access>& accesses) {
   internal.c = Internal(g.c, accesses);
   if (g.workspace_bytes > 0) {
     // A product leaves something in its workspace.
-    std::memset(Internal(g.workspace, accesses), 0x5a, std::min<uint64_t>(g.workspace_bytes, 4096));
+    std::memset(Internal(g.workspace, accesses), 0x5a,
+                std::min<uint64_t>(g.workspace_bytes, kUsedWorkspace));
   }
   RunGemm(internal);
 }
@@ -83,6 +87,12 @@ void RunGemmWork(const GemmWork& g, const std::vector<Access>& accesses) {
 
 void RunWork(World& world, int device, const std::string& label, const Work& work,
              const std::vector<Access>& accesses) {
+  for (const Access& access : accesses) {
+    bool is_workspace = work.kind == WorkKind::kGemm && access.is_undefined_before;
+    uint64_t end =
+        is_workspace ? std::min(access.end(), access.begin + kUsedWorkspace) : access.end();
+    access.allocation->Fill(access.begin, end);
+  }
   switch (work.kind) {
     case WorkKind::kNothing:
       break;
