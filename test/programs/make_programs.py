@@ -63,7 +63,7 @@ def many_small(size):
 running it.""")
     a = p.argument(uniform(500, (n, n)), "gpu0", "a")
     b = p.argument(uniform(501, (n, n)), "gpu0", "b")
-    scale = p.splat(1.0 / n, (n, n))
+    scale = p.splat(2.0 / n, (n, n))  # keeps the products at the size of their factors, away from denormal numbers
     x, y = a, b
     for i in range(count):
         x = p.binary("mul", p.matmul(x, b, device="gpu0"), scale, device="gpu0")
@@ -124,8 +124,9 @@ def mlp_three_devices(size):
 device computes the gradients of its half, the host adds them up and updates the weights. No synchronisation is written.""")
     x = p.argument(uniform(800, (batch, d)), None, "x")
     y = p.argument(np.eye(c, dtype=np.float32)[np.arange(batch) % c], None, "y")
-    w1 = p.argument(uniform(801, (d, h)) - np.float32(0.5), None, "w1")
-    w2 = p.argument(uniform(802, (h, c)) - np.float32(0.5), None, "w2")
+    # As networks are initialised: sums stay of the size of their terms, and no probability is a denormal number.
+    w1 = p.argument((uniform(801, (d, h)) - np.float32(0.5)) * np.float32(2 / np.sqrt(d)), None, "w1")
+    w2 = p.argument((uniform(802, (h, c)) - np.float32(0.5)) * np.float32(2 / np.sqrt(h)), None, "w2")
     half = batch // 2
     gradients = []
     for i, device in enumerate(("gpu0", "gpu1")):

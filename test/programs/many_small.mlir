@@ -3,7 +3,7 @@
 func.func @main(%a: tensor<17x17xf32> {autopar.device = "gpu0"},
                 %b: tensor<17x17xf32> {autopar.device = "gpu0"})
     -> (tensor<17x17xf32>) {
-  %0 = autopar.constant dense<5.882352941e-02> : tensor<17x17xf32>
+  %0 = autopar.constant dense<1.176470588e-01> : tensor<17x17xf32>
   %1 = autopar.matmul %a, %b {autopar.device = "gpu0"} : tensor<17x17xf32>, tensor<17x17xf32> -> tensor<17x17xf32>
   %2 = autopar.mul %1, %0 {autopar.device = "gpu0"} : tensor<17x17xf32>
   %3 = autopar.add %b, %a {autopar.device = "gpu0"} : tensor<17x17xf32>
