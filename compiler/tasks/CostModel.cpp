@@ -144,7 +144,7 @@ static double peakFlops(const ::autopar::Device &device, double tabled) {
 }
 
 /// A CPU, or an emulated GPU backed by cores: the tiles are dealt out to the cores in rounds.
-static double coresNs(const Work &work, const ::autopar::Device &device) {
+static double coresNs(const Work &work, const ::autopar::Device &device, double callBytes) {
   double cores = std::max<uint32_t>(device.cores, 1);
   double corePeak = peakFlops(device, costs::coreF32Flops * cores) / cores;
   // The peak is that of products, whose wider units do little for the arithmetic of other kernels.
@@ -153,7 +153,7 @@ static double coresNs(const Work &work, const ::autopar::Device &device) {
   double rounds = std::ceil(tiles / busy);
   double memory = static_cast<double>(device.memory_bytes_per_s);
   double dram = memory > 0 ? memory / std::min(cores, costs::coresThatFillMemory) : costs::coreDramBytesPerSecond;
-  double bandwidth = coreBandwidth(work.bytes / busy, dram) * busy;
+  double bandwidth = coreBandwidth(std::max(work.bytes, callBytes) / busy, dram) * busy;
   if (bandwidth == dram * busy && memory > 0)
     bandwidth = std::min(bandwidth, memory);
   return std::max(rounds * (computeNs / tiles + costs::tileNs), work.bytes / bandwidth * 1e9);
@@ -168,10 +168,20 @@ static double gpuNs(const Work &work, const ::autopar::Device &device) {
   return std::max(flops / (peak * occupancyOf(work, device)), work.bytes / memory) * 1e9;
 }
 
-double mlir::autopar::costNs(const Work &work, const ::autopar::Device &device) {
+double mlir::autopar::bytesPerCall(func::FuncOp function) {
+  double bytes = 0;
+  for (BlockArgument argument : function.getArguments())
+    bytes += storedBytes(argument.getType());
+  for (auto result : function.getOps<func::ReturnOp>())
+    for (Value value : result.getOperands())
+      bytes += storedBytes(value.getType());
+  return bytes;
+}
+
+double mlir::autopar::costNs(const Work &work, const ::autopar::Device &device, double callBytes) {
   if (work.tiles == 0)
     return 0;
-  double ns = device.kind == ::autopar::DeviceKind::kCuda ? gpuNs(work, device) : coresNs(work, device);
+  double ns = device.kind == ::autopar::DeviceKind::kCuda ? gpuNs(work, device) : coresNs(work, device, callBytes);
   return std::ceil(ns);
 }
 

@@ -1,9 +1,10 @@
-// The roofline cost model: what a task does (Work), and how long a device needs for it. Knows nothing of other tasks.
+// The roofline cost model: what a task does (Work), and how long a device needs for it. Of other tasks it knows nothing.
 // Times are nanoseconds, as double; free functions without state, safe in any thread.
 #ifndef AUTOPAR_COMPILER_TASKS_COSTMODEL_H
 #define AUTOPAR_COMPILER_TASKS_COSTMODEL_H
 
 #include "dialect/Autopar.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/machine/machine.h"
 
 #include <cstdint>
@@ -35,8 +36,12 @@ FailureOr<Work> workOfTask(TaskOp task, std::string *why = nullptr);
 
 /// Time of `work` on one core of the tabled CPU, with its traffic. A yardstick for fusion that no machine changes.
 double yardstickNs(const Work &work);
-/// Time of `work` when alone on `device`, without the launch, which the planner adds to every task alike.
-double costNs(const Work &work, const ::autopar::Device &device);
+/// Bytes that every call of a function touches anew: its arguments and results. What lies in buffers may be in a cache when
+/// it is read again; of these bytes only what a cache can keep from call to call is.
+double bytesPerCall(func::FuncOp function);
+/// Time of `work` when alone on `device`, without the launch, which the planner adds to every task alike. `callBytes`: see
+/// bytesPerCall.
+double costNs(const Work &work, const ::autopar::Device &device, double callBytes);
 /// Share of the device that it fills, in (0, 1].
 double occupancyOf(const Work &work, const ::autopar::Device &device);
 

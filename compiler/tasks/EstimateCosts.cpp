@@ -48,7 +48,8 @@ struct CostAttrs {
 
 class CostWriter {
 public:
-  CostWriter(MLIRContext *context, const ::autopar::Machine &machine) : builder(context), machine(machine) {}
+  CostWriter(func::FuncOp function, const ::autopar::Machine &machine)
+      : builder(function.getContext()), machine(machine), callBytes(bytesPerCall(function)) {}
 
   const CostAttrs &attrsFor(const Work &work) {
     auto key = std::make_tuple(work.productFlops, work.coreNs, work.bytes, work.elements, work.tiles);
@@ -62,7 +63,7 @@ private:
   CostAttrs build(const Work &work) {
     SmallVector<double> costs, shares;
     for (const ::autopar::Device &device : machine.devices) {
-      costs.push_back(printable(costNs(work, device)));
+      costs.push_back(printable(costNs(work, device, callBytes)));
       shares.push_back(printable(occupancyOf(work, device)));
     }
     CostAttrs attrs;
@@ -93,6 +94,7 @@ private:
 
   Builder builder;
   const ::autopar::Machine &machine;
+  const double callBytes;
   std::map<std::tuple<double, double, double, double, int64_t>, CostAttrs> known;
 };
 
@@ -115,7 +117,7 @@ public:
         return signalPassFailure();
       measured = *std::move(read);
     }
-    CostWriter writer(&getContext(), *machine);
+    CostWriter writer(function, *machine);
     for (TaskOp task : function.getOps<TaskOp>()) {
       if (!task.getCostNsAttr()) {
         std::string why;
