@@ -13,40 +13,12 @@
 #include <limits>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "compiler/planning/model/MachineModel.h"
 #include "compiler/planning/model/Plan.h"
+#include "compiler/planning/model/TaskTable.h"
 #include "compiler/planning/model/Timeline.h"
 
 namespace autopar::planning {
-
-/// Durations and shares of a graph on a machine, in ticks; made once and shared by all builders of
-/// one planning run.
-class TaskTable {
-public:
-  /// Fails if the costs add up to more time than a plan can express, or if a result cannot reach
-  /// the host.
-  static absl::Status create(const TaskGraph &graph, const MachineModel &machine, TaskTable &out);
-
-  /// -1: not allowed there.
-  int64_t duration(TaskId task, DeviceId device) const {
-    return durations[task.index() * numDevices + device.index()];
-  }
-  uint32_t share(TaskId task, DeviceId device) const {
-    return shares.empty() ? leastShare[device.index()]
-                          : shares[task.index() * numDevices + device.index()];
-  }
-  int64_t shortest(DeviceId device) const { return shortestTask[device.index()]; }
-  unsigned shift() const { return tickShift; }
-
-private:
-  size_t numDevices = 0;
-  unsigned tickShift = 0;
-  std::vector<int64_t> durations;    // [task][device]
-  std::vector<uint32_t> shares;      // [task][device], empty: all leastShare
-  std::vector<uint32_t> leastShare;  // by device
-  std::vector<int64_t> shortestTask; // by device
-};
 
 class ScheduleBuilder {
 public:

@@ -230,7 +230,7 @@ TEST(Planner, TokenOrdersWithoutATransfer) {
   Machine machine = fullyConnected(2);
   machine.links.clear(); // a token needs none
   TaskGraph graph(2);
-  TaskId first = graph.addTask("first", std::vector<int64_t>{10, kCannotRun});
+  const TaskId first = graph.addTask("first", std::vector<int64_t>{10, kCannotRun});
   TaskId second = graph.addTask("second", std::vector<int64_t>{kCannotRun, 10});
   graph.addOperand(second, graph.addToken(first));
   ASSERT_TRUE(graph.finalize().ok());
@@ -298,6 +298,60 @@ TEST(PlannerErrors, ResultThatCannotReturn) {
   ASSERT_TRUE(graph.finalize().ok());
   EXPECT_THAT(errorOf(graph, machine),
               HasSubstr("'far' cannot get to the device where it is wanted"));
+}
+
+// gpu0 cannot send anything home, so a task whose result is wanted there pulls its group off it,
+// wherever the group's first task would like to be.
+TEST(Planner, GroupsKeepOffDevicesFromWhichOneResultCannotReturn) {
+  Machine machine = cpuAndGpus(2, 1, false);
+  std::erase_if(machine.links, [](const Link &link) { return link.from == DeviceId(size_t{1}); });
+  for (const std::string_view planner : plannerNames())
+    for (int effort : {0, 1, 2, 3}) {
+      TaskGraph graph(3);
+      const TaskId first = graph.addTask("first", std::vector<int64_t>{900, 1, 500});
+      TaskId second = graph.addTask("second", std::vector<int64_t>{900, 1, 500});
+      TaskId other = graph.addTask("other", std::vector<int64_t>{900, 1, 500});
+      graph.addOperand(second, graph.addValue(first, 4));
+      graph.addOperand(other, graph.addToken(first));
+      graph.colocate(first, 0);
+      graph.colocate(second, 0);
+      graph.markProgramResult(graph.addValue(second, 8));
+      ASSERT_TRUE(graph.finalize().ok());
+      const PlannerOptions options = named(std::string(planner), effort);
+      absl::StatusOr<Plan> plan = planGraph(graph, machine, options);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      absl::Status valid = validatePlan(graph, machine, *plan);
+      EXPECT_TRUE(valid.ok()) << planner << ": " << valid;
+      EXPECT_NE(plan->tasks[first.index()].device, DeviceId(size_t{1}));
+      EXPECT_EQ(plan->tasks[first.index()].device, plan->tasks[second.index()].device);
+    }
+}
+
+TEST(PlannerErrors, GroupWhoseResultsCannotAllReturnFromOneDevice) {
+  Machine machine = cpuAndGpus(2, 1, false);
+  std::erase_if(machine.links, [](const Link &link) { return link.from == DeviceId(size_t{1}); });
+  TaskGraph graph(3);
+  TaskId a = graph.addTask("a", std::vector<int64_t>{kCannotRun, 1, kCannotRun});
+  TaskId b = graph.addTask("b", std::vector<int64_t>{kCannotRun, 1, 1});
+  graph.colocate(a, 0);
+  graph.colocate(b, 0);
+  graph.addOperand(b, graph.addValue(a, 4));
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_TRUE(planGraph(graph, machine, named("auto", 0)).ok());
+
+  TaskGraph wanted(3);
+  a = wanted.addTask("a", std::vector<int64_t>{1, 1, kCannotRun});
+  b = wanted.addTask("b", std::vector<int64_t>{1, 1, 1});
+  wanted.colocate(a, 0);
+  wanted.colocate(b, 0);
+  // gpu1 has no way to gpu0 either: "a" is wanted on gpu0, "b" on the CPU.
+  std::erase_if(machine.links, [](const Link &link) { return link.to == DeviceId(size_t{1}); });
+  wanted.markProgramResult(wanted.addValue(a, 8), DeviceId(size_t{1}));
+  wanted.markProgramResult(wanted.addValue(b, 8));
+  ASSERT_TRUE(wanted.finalize().ok());
+  EXPECT_THAT(errorOf(wanted, machine),
+              HasSubstr("have no device from which all of their results can get to where they are "
+                        "wanted"));
 }
 
 TEST(PlannerErrors, CostsBeyondAnyClock) {
