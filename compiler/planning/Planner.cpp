@@ -7,9 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "compiler/planning/Effort.h"
 #include "compiler/planning/Portfolio.h"
+#include "compiler/planning/RespectMemory.h"
 #include "compiler/planning/lists/ListScheduler.h"
-#include "compiler/planning/lists/MemoryScheduler.h"
-#include "compiler/planning/model/MemoryUse.h"
 
 namespace autopar::planning {
 
@@ -86,14 +85,15 @@ std::optional<Plan> planByName(const Problem &problem, std::string_view name, in
 
 /// Whether memory speaks for `plan`, and then its length.
 bool isBetter(const Problem &problem, const Plan &plan, const Plan &than) {
-  const bool fits = fitsMemory(problem.machine, peakBytes(problem.graph, problem.machine, plan));
-  if (fits != fitsMemory(problem.machine, peakBytes(problem.graph, problem.machine, than)))
+  const bool fits = fitsMemory(problem, plan);
+  if (fits != fitsMemory(problem, than))
     return fits;
   return plan.makespanNs < than.makespanNs;
 }
 
 /// Climbs to `effort`. What memory makes of the best plan may be a little longer than what it made
-/// of the one before: that one stays then, so that more effort is never worse.
+/// of the one before: that one stays then, so that more effort is never worse. Where the best plan
+/// does not fit, each step looks harder for one that does, though the best plan is the old one.
 std::optional<Plan> planByEffort(const Problem &problem, int effort, BestPlan &best) {
   std::optional<Plan> plan;
   best.keepRunnersUp(effort >= 2);
@@ -101,9 +101,9 @@ std::optional<Plan> planByEffort(const Problem &problem, int effort, BestPlan &b
   int64_t seenNs = -1;
   for (int step = 0; step <= effort; ++step) {
     climb.step(step);
-    if (best.empty() || best.makespanNs() == seenNs)
+    if (best.empty() || (best.makespanNs() == seenNs && fitsMemory(problem, best.plan())))
       continue;
-    Plan next = respectMemory(problem, best.plan());
+    Plan next = respectMemory(problem, best.plan(), step, best.enough());
     if (next.makespanNs < best.makespanNs())
       best.offer(next);
     seenNs = best.makespanNs();

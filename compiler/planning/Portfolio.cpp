@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/planning/lists/Clusters.h"
+#include "compiler/planning/lists/LeanOrder.h"
 #include "compiler/planning/lists/ListScheduler.h"
 #include "compiler/planning/lists/Lookahead.h"
-#include "compiler/planning/lists/MemoryScheduler.h"
 
 namespace autopar::planning {
 

@@ -56,6 +56,8 @@ public:
   bool hasCopy(ValueId value, DeviceId device) const {
     return copies[value.index() * machine.deviceCount() + device.index()] >= 0;
   }
+  /// Of all tasks and transfers.
+  int64_t lastEndTicks() const { return lastEnd; }
   /// In the order of booking.
   const std::vector<PlannedTransfer> &bookedTransfers() const { return transfers; }
 

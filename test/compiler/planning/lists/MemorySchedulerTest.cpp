@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/planning/Planner.h"
+#include "compiler/planning/lists/LeanOrder.h"
 #include "compiler/planning/model/MemoryUse.h"
 #include "compiler/planning/model/PlanValidator.h"
 #include "test/compiler/planning/graphs/TestGraphs.h"
