@@ -16,15 +16,17 @@ ScheduleBuilder::ScheduleBuilder(const TaskGraph &graph, const MachineModel &mac
   const size_t engineCount = machine.description().engines.size();
   for (size_t engine = 0; engine < engineCount; ++engine)
     engines.emplace_back(1);
+  ruledOut.resize(machine.description().links.size());
   engineFloor.resize(engineCount);
   engineStamp.resize(engineCount, 0);
 }
 
 // Time at which the copy over `link` is complete. What the current task has booked before on an
 // engine comes first, so that a tentative round (commit false) and the real one give the same
-// times.
+// times. A tentative round ends with kTooLate as soon as it is certain that the copy is not complete
+// by `latest`.
 int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t duration, int64_t ready,
-                                  bool commit) {
+                                  int64_t latest, bool commit) {
   const Link &link = machine.link(id);
   int64_t start = ready;
   for (uint32_t engine : link.engines)
@@ -32,14 +34,24 @@ int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t duration, in
       start = std::max(start, engineFloor[engine]);
   if (duration > 0) {
     // All engines must be free at once: go round until none of them moves the start.
-    constexpr int kMostRounds = 64;
+    constexpr int kMostRounds = 64, kLongSearch = 8;
+    const bool isJoint = link.engines.size() > 1;
+    if (isJoint)
+      start = ruledOut[id.index()].skip(start, duration);
+    const int64_t from = start;
     int rounds = 0;
     for (size_t agreed = 0, i = 0; agreed < link.engines.size() && rounds < kMostRounds;
          i = (i + 1) % link.engines.size(), ++rounds) {
       int64_t fit = engines[link.engines[i]].firstFit(start, duration, 1);
       agreed = fit == start ? agreed + 1 : 1;
       start = fit;
+      if (!commit && start > latest - duration)
+        break;
     }
+    if (isJoint && rounds >= kLongSearch && start > from)
+      found.push_back({id, from, start, duration});
+    if (!commit && start > latest - duration)
+      return kTooLate;
     if (rounds == kMostRounds)
       for (uint32_t engine : link.engines)
         start = std::max(start, engines[engine].frontier());
@@ -61,14 +73,16 @@ int64_t ScheduleBuilder::bookLink(ValueId value, LinkId id, int64_t duration, in
 
 // Arrival of a value on `to`, where no copy is yet.
 int64_t ScheduleBuilder::bring(ValueId value, DeviceId from, DeviceId to, int64_t ready,
-                               bool commit) {
+                               int64_t latest, bool commit) {
   const Route &route = machine.route(from, to);
   if (!route.viaHost())
-    return bookLink(value, route.first, hopTicks(route.first, value), ready, commit);
+    return bookLink(value, route.first, hopTicks(route.first, value), ready, latest, commit);
   int64_t atHost = copyOf(value, machine.host());
   if (atHost < 0)
-    atHost = bookLink(value, route.first, hopTicks(route.first, value), ready, commit);
-  return bookLink(value, route.second, hopTicks(route.second, value), atHost, commit);
+    atHost = bookLink(value, route.first, hopTicks(route.first, value), ready, latest, commit);
+  if (atHost == kTooLate)
+    return kTooLate;
+  return bookLink(value, route.second, hopTicks(route.second, value), atHost, latest, commit);
 }
 
 bool ScheduleBuilder::reachable(TaskId task, DeviceId device) const {
@@ -123,20 +137,26 @@ int64_t ScheduleBuilder::gather(TaskId task, DeviceId device, int64_t latest, in
 }
 
 // A tentative round (commit false) and the real one give the same times.
-int64_t ScheduleBuilder::bookMissing(DeviceId device, int64_t ready, bool commit) {
+int64_t ScheduleBuilder::bookMissing(DeviceId device, int64_t ready, int64_t latest, bool commit) {
   const int64_t wait = machine.device(device).wait_ns << table.shift();
   ++stamp;
+  latest -= wait;
   for (const Missing &item : missing) {
     const Route &route = machine.route(item.from, device);
     int64_t there = item.ready;
     if (route.viaHost()) {
       int64_t atHost = copyOf(item.value, machine.host());
-      there =
-          atHost >= 0 ? atHost : bookLink(item.value, route.first, item.firstHop, there, commit);
-      there = bookLink(item.value, route.second, item.secondHop, there, commit);
+      there = atHost >= 0
+                  ? atHost
+                  : bookLink(item.value, route.first, item.firstHop, there, latest, commit);
+      if (there == kTooLate)
+        return kTooLate;
+      there = bookLink(item.value, route.second, item.secondHop, there, latest, commit);
     } else {
-      there = bookLink(item.value, route.first, item.firstHop, there, commit);
+      there = bookLink(item.value, route.first, item.firstHop, there, latest, commit);
     }
+    if (there == kTooLate)
+      return kTooLate;
     ready = std::max(ready, there + wait);
   }
   return ready;
@@ -153,7 +173,7 @@ int64_t ScheduleBuilder::arrivalIfMade(ValueId id, DeviceId from, int64_t made, 
   if (int64_t copy = copyOf(id, to); copy >= 0)
     return copy + wait;
   ++stamp;
-  return bring(id, from, to, made, /*commit=*/false) + wait;
+  return bring(id, from, to, made, kNoLimit, /*commit=*/false) + wait;
 }
 
 int64_t ScheduleBuilder::firstStart(TaskId task, DeviceId device, int64_t ready) const {
@@ -180,7 +200,7 @@ ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device
   int64_t ready = gather(task, device, latest, notBefore);
   if (ready == kUnreachable)
     return result;
-  ready = bookMissing(device, ready, /*commit=*/false);
+  ready = bookMissing(device, ready, latest, /*commit=*/false);
   if (ready > latest)
     return result;
   int64_t start = firstStart(task, device, ready);
@@ -194,9 +214,12 @@ ScheduleBuilder::Estimate ScheduleBuilder::estimate(TaskId task, DeviceId device
   for (ValueId value : graph.produced(task))
     for (const ProgramResult &wanted : graph.resultsOf(value)) {
       DeviceId to = machine.destination(wanted);
-      if (to.valid() && to != device && graph.value(value).needsTransfer())
-        result.returned =
-            std::max(result.returned, bring(value, device, to, result.finish, /*commit=*/false));
+      if (!to.valid() || to == device || !graph.value(value).needsTransfer())
+        continue;
+      const int64_t home = bring(value, device, to, result.finish, limit, /*commit=*/false);
+      if (home == kTooLate)
+        return Estimate();
+      result.returned = std::max(result.returned, home);
     }
   return result;
 }
@@ -218,13 +241,16 @@ bool ScheduleBuilder::place(TaskId task, DeviceId device, int64_t notBefore) {
   int64_t ready = gather(task, device, kNoLimit, notBefore);
   if (ready == kUnreachable)
     return false;
-  ready = bookMissing(device, ready, /*commit=*/true);
+  ready = bookMissing(device, ready, kNoLimit, /*commit=*/true);
   int64_t start = firstStart(task, device, ready);
   int64_t finish = start + table.duration(task, device);
   if (mode == Mode::OneAtATime)
     clock = finish;
   else
     devices[device.index()].reserve(start, finish, table.share(task, device));
+  for (const Found &each : found)
+    ruledOut[each.link.index()].note(each.from, each.until, each.duration);
+  found.clear();
   placedOn[task.index()] = device;
   started[task.index()] = start;
   finished[task.index()] = finish;
@@ -246,7 +272,7 @@ void ScheduleBuilder::sendResults(ValueId id) {
     if (!from.valid() || !to.valid() || from == to || copyOf(id, to) >= 0)
       continue;
     ++stamp;
-    bring(id, from, to, ready, /*commit=*/true);
+    bring(id, from, to, ready, kNoLimit, /*commit=*/true);
   }
 }
 
@@ -277,7 +303,7 @@ void ScheduleBuilder::bringResultsHome() {
   for (const WayHome &way : waysHome) {
     ++stamp;
     if (copyOf(way.value, way.to) < 0)
-      bring(way.value, way.from, way.to, way.ready, /*commit=*/true);
+      bring(way.value, way.from, way.to, way.ready, kNoLimit, /*commit=*/true);
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "compiler/planning/model/MachineModel.h"
 #include "compiler/planning/model/Plan.h"
+#include "compiler/planning/model/RuledOut.h"
 #include "compiler/planning/model/TaskTable.h"
 #include "compiler/planning/model/Timeline.h"
 
@@ -79,17 +80,22 @@ private:
   /// the arrival of the others. kUnreachable if not even without queueing all are there by
   /// `latest`.
   int64_t gather(TaskId task, DeviceId device, int64_t latest, int64_t notBefore);
-  int64_t bookMissing(DeviceId device, int64_t ready, bool commit);
+  int64_t bookMissing(DeviceId device, int64_t ready, int64_t latest, bool commit);
   bool reachable(TaskId task, DeviceId device) const;
   int64_t hopTicks(LinkId link, ValueId value) const {
     return TransferNs(machine.link(link), graph.value(value).bytes) << table.shift();
   }
-  int64_t bring(ValueId value, DeviceId from, DeviceId to, int64_t ready, bool commit);
-  int64_t bookLink(ValueId value, LinkId link, int64_t duration, int64_t ready, bool commit);
+  int64_t bring(ValueId value, DeviceId from, DeviceId to, int64_t ready, int64_t latest,
+                bool commit);
+  int64_t bookLink(ValueId value, LinkId link, int64_t duration, int64_t ready, int64_t latest,
+                   bool commit);
   void bringResultsHome();
   int64_t &copyOf(ValueId value, DeviceId device) {
     return copies[value.index() * machine.deviceCount() + device.index()];
   }
+
+  /// Of a tentative booking.
+  static constexpr int64_t kTooLate = kNoLimit;
 
   struct Missing {
     int64_t ready; // of the value where it is
@@ -111,6 +117,14 @@ private:
   std::vector<uint64_t> engineStamp;      // by engine: for which round the floor holds
   uint64_t stamp = 0;
   std::vector<Missing> missing;
+  std::vector<RuledOut> ruledOut; // by link
+  /// Results of long searches, to be entered when the task is placed: what is tentative and what is
+  /// booked must see the same.
+  struct Found {
+    LinkId link;
+    int64_t from, until, duration;
+  };
+  std::vector<Found> found;
   int64_t clock = 0;   // OneAtATime: finish of the last task
   int64_t lastEnd = 0; // of all tasks and transfers
   bool resultsAreHome = false;

@@ -32,6 +32,8 @@ Timeline::Timeline(uint32_t capacity, int64_t shortestUse)
   leaf.used[0] = 0;
   leaf.start[0] = 0;
   leaf.start[1] = kForever;
+  finger.node[0] = root;
+  finger.at[0] = 0;
 }
 
 // ---- search
@@ -49,6 +51,20 @@ Timeline::Place Timeline::find(int64_t time) const {
   place.node[0] = node;
   place.at[0] = lastNotAfter(leaves[node].start, leaves[node].count, time);
   return place;
+}
+
+/// Moves the finger to the segment of `time`.
+void Timeline::seek(int64_t time) const {
+  const Leaf &leaf = leafOf(finger);
+  if (time < leaf.start[0] || time >= leaf.start[leaf.count]) {
+    finger = find(time);
+    return;
+  }
+  uint32_t &at = finger.at[0];
+  if (at >= leaf.count || leaf.start[at] > time)
+    at = lastNotAfter(leaf.start, leaf.count, time);
+  while (leaf.start[at + 1] <= time)
+    ++at;
 }
 
 /// To the next segment in time; false at the end.
@@ -106,7 +122,8 @@ bool Timeline::firstFrom(Place &place, SegmentTest segmentTest, TreeTest treeTes
 int64_t Timeline::firstIdle(int64_t ready, int64_t duration) const {
   if (ready >= idleFrom)
     return ready;
-  Place place = find(ready);
+  seek(ready);
+  Place &place = finger;
   const Leaf &leaf = leafOf(place);
   const uint32_t at = place.at[0];
   if (leaf.used[at] == 0 && leaf.start[at + 1] - ready >= duration)
@@ -150,7 +167,8 @@ int64_t Timeline::firstFit(int64_t ready, int64_t duration, uint32_t share) cons
   auto below = [&](const Leaf &leaf, uint32_t i) { return leaf.used[i] <= level; };
   auto someBelow = [&](const Inner &inner, uint32_t i) { return inner.leastUsed[i] <= level; };
   int64_t start = ready;
-  Place place = find(ready);
+  seek(ready);
+  Place place = finger; // a search that finds nothing ends outside of the tree
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (!firstFrom(place, above, someAbove) || leafOf(place).start[place.at[0]] >= start + duration)
       return start;
@@ -315,7 +333,12 @@ void Timeline::splitChild(Index node, uint32_t at, uint32_t level) {
 }
 
 /// find(), with room for a reservation in the leaf.
-Timeline::Place Timeline::makeRoom(int64_t time) {
+const Timeline::Place &Timeline::makeRoom(int64_t time) {
+  if (const Leaf &leaf = leafOf(finger);
+      leaf.start[0] <= time && time < leaf.start[leaf.count] && !isFull(finger.node[0], 0)) {
+    seek(time);
+    return finger;
+  }
   if (isFull(root, height)) {
     const Index old = root;
     root = Index(inners.size());
@@ -323,7 +346,7 @@ Timeline::Place Timeline::makeRoom(int64_t time) {
     ++height;
     setChild(inners[root], 0, old, height);
   }
-  Place place;
+  Place &place = finger;
   Index node = root;
   for (uint32_t level = height; level > 0; --level) {
     uint32_t at = lastNotAfter(inners[node].start, inners[node].count, time);
@@ -345,7 +368,7 @@ void Timeline::reserve(int64_t start, int64_t finish, uint32_t share) {
   share = std::min(share, capacity);
   idleFrom = std::max(idleFrom, finish);
   while (start < finish) {
-    const Place place = makeRoom(start);
+    const Place &place = makeRoom(start);
     const int64_t end = std::min(finish, leafOf(place).start[place.at[0] + 1]);
     reserveWithin(place, start, end, share);
     start = end;

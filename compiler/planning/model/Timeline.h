@@ -6,7 +6,8 @@
 // would be walked from the ready time to the frontier, and a few wide nodes where a binary tree
 // would miss the cache at every level. Exclusive requests get the exact first fit; requests for a
 // share look at a bounded number of places, then take the first idle segment that is long enough.
-// Deterministic. Not synchronised.
+// Searches begin at the leaf where the last one ended, if that is the right one. Deterministic. Not
+// synchronised: firstFit() moves that finger.
 #ifndef AUTOPAR_COMPILER_PLANNING_MODEL_TIMELINE_H
 #define AUTOPAR_COMPILER_PLANNING_MODEL_TIMELINE_H
 
@@ -30,7 +31,7 @@ public:
 private:
   using Index = uint32_t; // into leaves or inners
   static constexpr uint32_t kWidth = 32;
-  static constexpr uint32_t kMostHeight = 12; // at least half full: 16^12 segments
+  static constexpr uint32_t kMostHeight = 8; // at least half full: 16^8 segments
 
   /// Segment i is [start[i], start[i + 1]); the last one of the last leaf is idle and endless.
   struct Leaf {
@@ -58,6 +59,7 @@ private:
   };
 
   Place find(int64_t time) const;
+  void seek(int64_t time) const;
   const Leaf &leafOf(const Place &place) const { return leaves[place.node[0]]; }
   bool next(Place &place) const;
   template <class SegmentTest, class TreeTest>
@@ -72,13 +74,14 @@ private:
   bool isFull(Index node, uint32_t level) const;
   void setChild(Inner &inner, uint32_t at, Index child, uint32_t level);
   void splitChild(Index node, uint32_t at, uint32_t level);
-  Place makeRoom(int64_t time);
+  const Place &makeRoom(int64_t time);
 
   uint32_t capacity;
   int64_t shortestUse;
   int64_t idleFrom = 0;
   uint32_t height = 0; // of the root; 0: it is a leaf
   Index root = 0;
+  mutable Place finger; // where the last search or reservation ended: the next one is often near
   std::vector<Leaf> leaves;
   std::vector<Inner> inners;
 };
