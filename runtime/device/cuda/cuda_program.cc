@@ -1,7 +1,9 @@
 #include "runtime/device/cuda/cuda_program.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
@@ -20,6 +22,24 @@ absl::StatusOr<uint32_t> Capability(const CudaApi& cuda, int ordinal) {
   AUTOPAR_RETURN_IF_ERROR(CudaError(
       cuda, cuda.cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal), what));
   return static_cast<uint32_t>(major * 10 + minor);
+}
+
+// Streams beyond the driver's work queues share them and wait for each other. It reads their number
+// (8, at most 32) from the environment when the process first uses a GPU; what a user has set stays.
+void AskForQueues(const Schedule& schedule, const std::vector<CudaPlacement>& placements) {
+  constexpr size_t kDefault = 8, kMost = 32;
+  size_t most = 0;
+  for (const Function& function : schedule.functions) {
+    std::map<uint32_t, size_t> streams;  // by GPU
+    for (const CudaPlacement& placement : placements) {
+      streams[placement.ordinal] += static_cast<size_t>(
+          std::count_if(function.streams.begin(), function.streams.end(),
+                        [&](const Stream& stream) { return stream.device == placement.device; }));
+    }
+    for (const auto& [ordinal, count] : streams) most = std::max(most, count);
+  }
+  if (most <= kDefault) return;
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", absl::StrCat(std::min(most, kMost)).c_str(), /*overwrite=*/0);
 }
 
 }  // namespace
@@ -55,6 +75,7 @@ absl::StatusOr<std::unique_ptr<CudaProgram>> CudaProgram::Create(const Schedule&
                                                                  const CudaOptions& options,
                                                                  std::vector<CudaPlacement> placements) {
   std::unique_ptr<CudaProgram> program(new CudaProgram(schedule, options));
+  AskForQueues(schedule, placements);
   AUTOPAR_ASSIGN_OR_RETURN(program->cuda_, CudaApi::Open(options.cudart_path));
   program->kernels_ = std::make_unique<CudaKernels>(schedule, *program->cuda_);
   AUTOPAR_RETURN_IF_ERROR(program->OpenGpus(std::move(placements)));

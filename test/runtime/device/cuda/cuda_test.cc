@@ -443,6 +443,31 @@ TEST(Cuda, EachReasonForNoGpuHasItsSentence) {
   ExpectNoFaults();
 }
 
+TEST(Cuda, ManyStreamsAskForAsManyQueues) {
+  const char* const kName = "CUDA_DEVICE_MAX_CONNECTIONS";
+  const auto queues_for = [&](uint32_t streams, std::map<std::string, std::string> device_map) {
+    FakeCuda::Configure("devices=2");
+    Machine machine = GpuMachine(2);
+    for (Device& device : machine.devices) device.streams = streams;
+    ScheduleBuilder builder(machine);
+    for (const DeviceId gpu : {kGpu0, kGpu1}) {
+      for (uint32_t i = 0; i < streams; ++i) builder.Compute(gpu, i);
+    }
+    LoadOptions options = FakeCuda::Options();
+    options.device_map = std::move(device_map);
+    EXPECT_EQ(Message(builder.Build(options).status()), "");
+    const char* value = getenv(kName);
+    return std::string(value == nullptr ? "" : value);
+  };
+  unsetenv(kName);
+  EXPECT_EQ(queues_for(8, {}), "");
+  EXPECT_EQ(queues_for(8, {{"gpu0", "cuda:0"}, {"gpu1", "cuda:0"}}), "16") << "both on one GPU";
+  EXPECT_EQ(queues_for(12, {}), "16") << "what is set stays";
+  unsetenv(kName);
+  EXPECT_EQ(queues_for(40, {}), "32");
+  unsetenv(kName);
+}
+
 TEST(Cuda, KernelsWithoutCodeForGpusAreRefused) {
   FakeCuda::Configure("devices=1");
   ScheduleBuilder synthetic(GpuMachine(1));
