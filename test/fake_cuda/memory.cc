@@ -14,7 +14,7 @@ constexpr uint64_t kFilledPinned = 1 << 20;
 // User views live here: below the libraries, within what ThreadSanitizer and AddressSanitizer allow
 // for mappings. No number that a program passes by value looks like one.
 constexpr uintptr_t kFirstUser = 0x7e8000000000, kLastUser = 0x7f0000000000;
-uintptr_t next_user = kFirstUser;  // never goes back
+uintptr_t next_user = kFirstUser;  // of one World: never goes back
 
 uint64_t RoundUp(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -86,6 +86,8 @@ void Allocation::Fill(uint64_t begin, uint64_t end) {
     is_fresh[page] = false;
   }
 }
+
+Memory::Memory() { next_user = kFirstUser; }
 
 AllocationPtr Memory::Allocate(MemoryKind kind, int device, uint64_t bytes) {
   auto allocation = std::make_shared<Allocation>();

@@ -61,6 +61,8 @@ using AllocationPtr = std::shared_ptr<Allocation>;
 
 class Memory {
  public:
+  // One at a time: what an earlier one gave out may be given out again.
+  Memory();
   // Null if the system has no memory.
   AllocationPtr Allocate(MemoryKind kind, int device, uint64_t bytes);
   // Device memory that no pointer of the program's finds.
