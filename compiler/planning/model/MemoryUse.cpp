@@ -8,7 +8,6 @@ namespace {
 
 /// The life of one value on one device.
 struct Life {
-  ValueId value;
   DeviceId device;
   int64_t birth = 0, death = 0;
 };
@@ -22,19 +21,20 @@ struct Change {
 class Lives {
 public:
   Lives(const TaskGraph &graph, const MachineModel &machine, const Plan &plan)
-      : graph(graph), machine(machine), plan(plan) {
+      : graph(graph), machine(machine), plan(plan), begin(graph.valueCount() + 1, 0) {
     for (const PlannedTransfer &transfer : plan.transfers)
-      list.push_back({transfer.value, transfer.to, transfer.startNs, transfer.finishNs});
-    for (size_t index = 0; index < graph.valueCount(); ++index) {
-      const Value &value = graph.value(ValueId(index));
-      if (!value.producer.valid() || !value.needsTransfer())
-        continue;
-      const TaskPlacement &made = plan.tasks[value.producer.index()];
-      list.push_back({ValueId(index), made.device, made.startNs, made.finishNs});
-    }
-    std::sort(list.begin(), list.end(), [](const Life &a, const Life &b) {
-      return a.value != b.value ? a.value < b.value : a.device < b.device;
-    });
+      ++begin[transfer.value.index() + 1];
+    for (size_t index = 0; index < graph.valueCount(); ++index)
+      begin[index + 1] += begin[index] + isMade(ValueId(index));
+    list.resize(begin.back());
+    std::vector<size_t> next(begin.begin(), begin.end() - 1);
+    for (size_t index = 0; index < graph.valueCount(); ++index)
+      if (isMade(ValueId(index))) {
+        const TaskPlacement &made = plan.tasks[graph.value(ValueId(index)).producer.index()];
+        list[next[index]++] = {made.device, made.startNs, made.finishNs};
+      }
+    for (const PlannedTransfer &transfer : plan.transfers)
+      list[next[transfer.value.index()]++] = {transfer.to, transfer.startNs, transfer.finishNs};
     for (size_t task = 0; task < graph.taskCount(); ++task)
       for (ValueId operand : graph.operands(TaskId(task)))
         keep(operand, plan.tasks[task].device, plan.tasks[task].finishNs);
@@ -50,9 +50,10 @@ public:
       result[device.index()].push_back({birth, bytes});
       result[device.index()].push_back({std::max(death, birth + 1), ~bytes + 1});
     };
-    for (const Life &life : list)
-      if (!isResultOn(graph, machine, life.value, life.device))
-        add(life.device, life.birth, life.death, graph.value(life.value).bytes);
+    for (size_t index = 0; index < graph.valueCount(); ++index)
+      for (size_t at = begin[index]; at < begin[index + 1]; ++at)
+        if (const Life &life = list[at]; !isResultOn(graph, machine, ValueId(index), life.device))
+          add(life.device, life.birth, life.death, graph.value(ValueId(index)).bytes);
     for (size_t task = 0; task < graph.taskCount(); ++task) {
       const TaskPlacement &place = plan.tasks[task];
       if (uint64_t scratch = graph.memoryBytes(TaskId(task), place.device))
@@ -62,19 +63,25 @@ public:
   }
 
 private:
+  bool isMade(ValueId id) const {
+    const Value &value = graph.value(id);
+    return value.producer.valid() && value.needsTransfer();
+  }
+
+  /// At most one life a device.
   void keep(ValueId value, DeviceId device, int64_t until) {
-    auto life = std::lower_bound(list.begin(), list.end(), std::pair(value, device),
-                                 [](const Life &a, const std::pair<ValueId, DeviceId> &b) {
-                                   return std::pair(a.value, a.device) < b;
-                                 });
-    if (life != list.end() && life->value == value && life->device == device)
-      life->death = std::max(life->death, until);
+    for (size_t at = begin[value.index()]; at < begin[value.index() + 1]; ++at)
+      if (list[at].device == device) {
+        list[at].death = std::max(list[at].death, until);
+        return;
+      }
   }
 
   const TaskGraph &graph;
   const MachineModel &machine;
   const Plan &plan;
-  std::vector<Life> list; // by value, then device
+  std::vector<size_t> begin; // by value, into list
+  std::vector<Life> list;
 };
 
 } // namespace

@@ -70,9 +70,16 @@ std::vector<uint32_t> countByKey(size_t count, const Items &items, KeyOf keyOf) 
 } // namespace
 
 void TaskGraph::buildLists() {
-  std::sort(uses.begin(), uses.end(), [](const Use &a, const Use &b) {
-    return a.task != b.task ? a.task < b.task : a.value < b.value;
-  });
+  // By task, then value: two counting sorts.
+  auto sortBy = [&](size_t count, auto keyOf) {
+    std::vector<uint32_t> next = countByKey(count, uses, keyOf);
+    std::vector<Use> sorted(uses.size());
+    for (const Use &use : uses)
+      sorted[next[keyOf(use)]++] = use;
+    uses.swap(sorted);
+  };
+  sortBy(valueList.size(), [](const Use &use) { return use.value.index(); });
+  sortBy(taskList.size(), [](const Use &use) { return use.task.index(); });
   uses.erase(std::unique(
                  uses.begin(), uses.end(),
                  [](const Use &a, const Use &b) { return a.task == b.task && a.value == b.value; }),
