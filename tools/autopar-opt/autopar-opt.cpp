@@ -13,7 +13,9 @@
 #include "mlir/Transforms/Passes.h"
 #include "runtime/schedule/file_layout.h"
 #include "tools/autopar-opt/Options.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include <optional>
@@ -109,6 +111,20 @@ static int fail(const Twine &message) {
   return 1;
 }
 
+/// MLIR ends without a word where it cannot write remarks to a file. Why it cannot; empty if it can.
+static std::string whyNoRemarks(const MlirOptMainConfig &config) {
+  if (!config.shouldEmitRemarks() || config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_STDOUT)
+    return "";
+  std::string path = config.getRemarksOutputFile();
+  if (path.empty())
+    path = config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_YAML ? "mlir-remarks.yaml" : "mlir-remarks.bitstream";
+  int file = -1;
+  if (std::error_code problem = llvm::sys::fs::openFileForWrite(path, file, llvm::sys::fs::CD_OpenAlways))
+    return "the remarks cannot be written to '" + path + "': " + problem.message() + "; name another file with --remarks-output-file=";
+  (void)llvm::sys::Process::SafelyCloseFileDescriptor(file);
+  return "";
+}
+
 static int runTool(int argc, char **argv) {
   DialectRegistry registry;
   registerDialects(registry);
@@ -128,6 +144,9 @@ static int runTool(int argc, char **argv) {
   if (buffer->getBuffer().starts_with(
           StringRef(reinterpret_cast<const char *>(::autopar::kScheduleMagic), sizeof ::autopar::kScheduleMagic)))
     return fail("'" + input + "' is a schedule file already: execute it with autopar-run");
+
+  if (std::string why = whyNoRemarks(config); !why.empty())
+    return fail(why);
 
   bool schedule = StringRef(output).ends_with(".sched");
   if (schedule && options->stopGiven)

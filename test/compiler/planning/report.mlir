@@ -4,6 +4,9 @@
 // RUN: autopar-opt %s --machine=%S/Inputs/cpu-and-gpu.json --report-text | FileCheck %s --check-prefix=TEXT
 // RUN: autopar-opt %s --machine=%S/Inputs/cpu-and-gpu.json --stop-after=planning --remarks-filter=autopar-plan --remark-format=emitRemark \
 // RUN:   -o %t.mlir 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: not autopar-opt %s --machine=%S/Inputs/cpu-and-gpu.json --stop-after=planning --remarks-filter=autopar-plan --remark-format=yaml \
+// RUN:   --remarks-output-file=%t.no-such-folder/r.yaml 2>&1 | FileCheck %s --check-prefix=NOREMARKS
+// NOREMARKS: error: the remarks cannot be written to '{{.*}}no-such-folder/r.yaml': {{[Nn]}}o such file or directory; name another file
 // RUN: not autopar-opt %s --machine=%S/Inputs/cpu-and-gpu.json --report=%t.no-such-folder/r.json 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NOFILE
 
