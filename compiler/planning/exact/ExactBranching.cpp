@@ -28,6 +28,14 @@ ExactBranching::ExactBranching(const ExactProblem &problem)
   heads.resize(numTasks * numDevices);
   finishes.resize(numTasks * numDevices);
   compareSuccessors();
+  ancestors.assign(numTasks, 0);
+  descendants.assign(numTasks, 0);
+  for (uint32_t task = 0; task < numTasks; ++task)
+    for (const ExactProblem::Edge &edge : problem.incoming(task))
+      ancestors[task] |= ancestors[edge.from] | uint64_t{1} << edge.from;
+  for (uint32_t task = 0; task < numTasks; ++task)
+    for (uint32_t other = 0; other < numTasks; ++other)
+      descendants[task] |= (ancestors[other] >> task & 1) << other;
 }
 
 // One task outranks another if whoever waits for the other waits for it at least as long.
@@ -159,6 +167,8 @@ bool ExactBranching::node() {
     return false;
   if (isEndGame())
     return packRest();
+  if (std::popcount(open) >= kFewestToDeduce && !deduce())
+    return false;
   const size_t first = children.size();
   collectChildren();
   for (size_t index = first; index < children.size(); ++index) {

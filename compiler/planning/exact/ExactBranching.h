@@ -6,6 +6,7 @@
 // makes bounds strong and leaves one order where many would give the same plan. A branch ends when
 //  - some open task no longer fits: earliest starts are recomputed in every node (joinedArrival)
 //    against the tails that the target allows (ExactBounds);
+//  - a closer look (ExactBranchingDeduction.cpp) finds that the open tasks contradict the target;
 //  - open work, weighted with prices, exceeds what is left of the devices before some tail;
 //  - the child would start after the latest start of another open task;
 //  - an equal state was refuted before: a hash of what the future can see of the past;
@@ -45,6 +46,8 @@ public:
 private:
   static constexpr size_t kTasks = ExactProblem::kMostTasks;
   static constexpr size_t kDevices = ExactProblem::kMostDevices;
+  /// With fewer open tasks a closer look costs more than it saves.
+  static constexpr int kFewestToDeduce = 5;
 
   struct Child {
     int64_t start, urgency;
@@ -75,6 +78,15 @@ private:
   void findFirstUses();
   bool workFits();
   bool seenBefore();
+  bool deduce();
+  bool startDeduction();
+  void findSoonest(uint32_t task);
+  bool narrow(uint32_t group, uint32_t left);
+  bool unite(uint32_t a, uint32_t b);
+  bool joinGroups();
+  bool testGroups();
+  bool raiseHeads();
+  bool raiseTails();
   bool isEndGame() const;
   bool packRest();
   ExactPacking::Outcome pack(uint64_t rest, uint32_t lastDevice);
@@ -91,6 +103,7 @@ private:
 
   // Constant: see yieldsTo(). By task: bit per task.
   std::vector<uint64_t> outrankedBy, equals;
+  std::vector<uint64_t> ancestors, descendants; // by task: bit per task
 
   // From the root, constant during a run.
   std::vector<uint32_t> allowed, clusters;       // by task
@@ -139,6 +152,12 @@ private:
     uint32_t device;       // of the first
   };
   std::array<Soonest, kTasks> soonest; // by task
+
+  // Of a closer look at the current node; see deduce().
+  bool deduced = false;                 // something new in this round
+  std::vector<int64_t> openTails;       // [task][device]
+  std::array<uint32_t, kTasks> groups;  // by open task: the first of its group
+  std::array<uint64_t, kTasks> members; // by first task: bit per task
 };
 
 } // namespace autopar::planning

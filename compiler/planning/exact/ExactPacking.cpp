@@ -33,9 +33,10 @@ void ExactPacking::sortTasks() {
   });
 }
 
-// The devices with the least room first; devices that are alike one after the other.
+// Those that few are like first, as what is left for devices that are alike is soon seen to be too
+// much; then those with the least room. Devices that are alike one after the other.
 void ExactPacking::sortDevices() {
-  std::array<int64_t, kDevices> space;
+  std::array<int64_t, kDevices> space, likes;
   std::array<size_t, kDevices> order;
   for (size_t device = 0; device < numDevices; ++device) {
     int64_t first = kNever, last = 0;
@@ -45,9 +46,13 @@ void ExactPacking::sortDevices() {
         last = std::max(last, at(task, device).deadline);
       }
     space[device] = std::max<int64_t>(0, last - first);
+    likes[device] =
+        std::count(deviceClass.begin(), deviceClass.begin() + numDevices, deviceClass[device]);
     order[device] = device;
   }
   std::sort(order.begin(), order.begin() + numDevices, [&](size_t a, size_t b) {
+    if (likes[a] != likes[b])
+      return likes[a] < likes[b];
     if (space[a] != space[b])
       return space[a] < space[b];
     return deviceClass[a] != deviceClass[b] ? deviceClass[a] < deviceClass[b] : a < b;
@@ -61,6 +66,9 @@ void ExactPacking::sortDevices() {
       if (mayRun(task, entry.device))
         grains[level] = std::gcd(grains[level], at(task, entry.device).duration);
   }
+  for (size_t level = numDevices; level-- > 0;)
+    levels[level].lastOfKind =
+        level + 1 == numDevices || (levels[level + 1].lastOfKind && levels[level + 1].likeBefore);
   for (size_t position = 0; position < numTasks; ++position) {
     int64_t least = kNever;
     for (size_t level = numDevices; level-- > 0;) {
@@ -175,6 +183,9 @@ bool ExactPacking::choose(size_t level, size_t position, int64_t left) {
     entry.chosen &= ~bit;
     --entry.count;
   }
+  // Of devices that are alike, with none after them, the next takes the first task.
+  if (entry.chosen == 0 && entry.lastOfKind && (entry.open & (bit - 1)) == 0)
+    return false;
   const int64_t later = laterWork[level * kTasks + position];
   return left + later <= entry.roomLater && choose(level, position + 1, left + later);
 }
@@ -184,7 +195,7 @@ bool ExactPacking::complete(size_t level) {
   Jobs jobs;
   const size_t count = jobsOf(entry, jobs);
   std::array<int64_t, kTasks> startOf;
-  if (!schrage(jobs, count, &startOf) && !sequence(jobs, firstBits(count), 0, startOf))
+  if (!sequence(jobs, count, startOf))
     return false;
   if (isDominated(level))
     return false;
@@ -200,25 +211,34 @@ bool ExactPacking::complete(size_t level) {
 
 // If one more task fits, or a harder one instead of one that is chosen, then a solution with this
 // choice gives one with the better choice, which comes first in the order of the tasks.
-bool ExactPacking::isDominated(size_t level) const {
+bool ExactPacking::isDominated(size_t level) {
   Level trial = levels[level];
-  Jobs jobs;
+  int64_t work = 0, first = kNever, last = 0;
+  for (size_t i = 0; i < trial.count; ++i) {
+    const Window &window = at(sorted[trial.tasks[i]], trial.device);
+    work += window.duration;
+    first = std::min(first, window.release);
+    last = std::max(last, window.deadline);
+  }
   for (uint64_t set = trial.open & ~trial.chosen; set != 0; set &= set - 1) {
     const uint32_t other = lowestBit(set);
     if (!mayRun(sorted[other], trial.device))
       continue;
+    const Window &more = at(sorted[other], trial.device);
+    const int64_t space = std::max(last, more.deadline) - std::min(first, more.release);
     trial.tasks[trial.count] = uint8_t(other);
     ++trial.count;
-    const bool fits = schrage(jobs, jobsOf(trial, jobs), nullptr);
+    const bool fits = work + more.duration <= space && takesTurns(trial);
     --trial.count;
     if (fits)
       return true;
     for (size_t i = 0; i < trial.count; ++i) {
       const uint8_t kept = trial.tasks[i];
-      if (other > kept || !isHarder(other, kept, level))
+      if (other > kept || work + more.duration - at(sorted[kept], trial.device).duration > space ||
+          !isHarder(other, kept, level))
         continue;
       trial.tasks[i] = uint8_t(other);
-      const bool swapped = schrage(jobs, jobsOf(trial, jobs), nullptr);
+      const bool swapped = takesTurns(trial);
       trial.tasks[i] = kept;
       if (swapped)
         return true;
@@ -237,112 +257,6 @@ bool ExactPacking::isHarder(size_t hard, size_t easy, size_t level) const {
       return false;
   }
   return true;
-}
-
-// ---- one device
-
-size_t ExactPacking::jobsOf(const Level &level, Jobs &jobs) const {
-  for (size_t i = 0; i < level.count; ++i) {
-    const Window &window = at(sorted[level.tasks[i]], level.device);
-    jobs[i] = {window.release, window.deadline, window.duration, level.tasks[i]};
-  }
-  return level.count;
-}
-
-// Schrage's rule: of what is there the most urgent. Optimal if all are there from the start or all
-// have one deadline.
-bool ExactPacking::schrage(const Jobs &jobs, size_t count, std::array<int64_t, kTasks> *startOf) {
-  uint64_t left = firstBits(count);
-  int64_t time = 0;
-  while (left != 0) {
-    int64_t next = kNever, deadline = kNever;
-    uint32_t chosen = 0;
-    for (uint64_t set = left; set != 0; set &= set - 1) {
-      const uint32_t i = lowestBit(set);
-      const Job &job = jobs[i];
-      if (job.release > time) {
-        if (deadline == kNever && job.release < next)
-          next = job.release;
-      } else if (job.deadline < deadline) {
-        deadline = job.deadline;
-        chosen = i;
-      }
-    }
-    if (deadline == kNever) {
-      time = next;
-      continue;
-    }
-    if (startOf != nullptr)
-      (*startOf)[chosen] = time;
-    time += jobs[chosen].duration;
-    if (time > deadline)
-      return false;
-    left &= ~(uint64_t{1} << chosen);
-  }
-  return true;
-}
-
-// With interruptions allowed the most urgent first is optimal: a necessary condition.
-bool ExactPacking::fitsPreemptively(const Jobs &jobs, size_t count) {
-  std::array<int64_t, kTasks> rest;
-  for (size_t i = 0; i < count; ++i)
-    rest[i] = jobs[i].duration;
-  uint64_t left = firstBits(count);
-  int64_t time = 0;
-  while (left != 0) {
-    int64_t next = kNever, deadline = kNever;
-    uint32_t chosen = 0;
-    for (uint64_t set = left; set != 0; set &= set - 1) {
-      const uint32_t i = lowestBit(set);
-      if (jobs[i].release > time) {
-        next = std::min(next, jobs[i].release);
-      } else if (jobs[i].deadline < deadline) {
-        deadline = jobs[i].deadline;
-        chosen = i;
-      }
-    }
-    if (deadline == kNever) {
-      time = next;
-      continue;
-    }
-    const int64_t run = std::min(rest[chosen], next - time);
-    time += run;
-    rest[chosen] -= run;
-    if (rest[chosen] == 0) {
-      if (time > deadline)
-        return false;
-      left &= ~(uint64_t{1} << chosen);
-    }
-  }
-  return true;
-}
-
-// All orders in which no task could run before the one that is chosen.
-bool ExactPacking::sequence(const Jobs &jobs, uint64_t left, int64_t time,
-                            std::array<int64_t, kTasks> &startOf) {
-  if (left == 0)
-    return true;
-  if (stepsLeft == 0)
-    return false;
-  --stepsLeft;
-  int64_t soonest = kNever;
-  for (uint64_t set = left; set != 0; set &= set - 1) {
-    const Job &job = jobs[lowestBit(set)];
-    const int64_t finish = std::max(time, job.release) + job.duration;
-    if (finish > job.deadline)
-      return false;
-    soonest = std::min(soonest, finish);
-  }
-  for (uint64_t set = left; set != 0; set &= set - 1) {
-    const uint32_t i = lowestBit(set);
-    const int64_t start = std::max(time, jobs[i].release);
-    if (start >= soonest)
-      continue;
-    startOf[i] = start;
-    if (sequence(jobs, left & ~(uint64_t{1} << i), start + jobs[i].duration, startOf))
-      return true;
-  }
-  return false;
 }
 
 } // namespace autopar::planning

@@ -54,6 +54,7 @@ private:
   struct Level {
     size_t device = 0;
     bool likeBefore = false; // the device is like that of the level before
+    bool lastOfKind = false; // all devices after it are like it
     uint64_t open = 0;       // tasks that are left when it is filled
     int64_t roomLater = 0;   // upper bound of what the later devices can take
     uint64_t chosen = 0;
@@ -77,13 +78,14 @@ private:
   bool fillFrom(size_t level, uint64_t open);
   bool choose(size_t level, size_t position, int64_t left);
   bool complete(size_t level);
-  bool isDominated(size_t level) const;
+  bool isDominated(size_t level);
   bool isHarder(size_t hard, size_t easy, size_t level) const;
   size_t jobsOf(const Level &level, Jobs &jobs) const;
-  static bool schrage(const Jobs &jobs, size_t count, std::array<int64_t, kTasks> *startOf);
+  bool takesTurns(const Level &level);
+  static bool schrage(const Jobs &jobs, size_t count, std::array<int64_t, kTasks> *startOf,
+                      std::array<uint8_t, kTasks> *order = nullptr, size_t *placed = nullptr);
   static bool fitsPreemptively(const Jobs &jobs, size_t count);
-  bool sequence(const Jobs &jobs, uint64_t left, int64_t time,
-                std::array<int64_t, kTasks> &startOf);
+  bool sequence(Jobs &jobs, size_t count, std::array<int64_t, kTasks> &startOf);
 
   size_t numTasks = 0, numDevices = 0;
   std::array<Window, kTasks * kDevices> windows;

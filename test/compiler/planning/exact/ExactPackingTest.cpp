@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <iostream>
 #include <memory>
 #include <numeric>
 
@@ -119,6 +120,107 @@ TEST(ExactPacking, AgreesWithTryingAll) {
   }
   EXPECT_GE(found, kCases / 4);
   EXPECT_LE(found, kCases * 3 / 4);
+}
+
+/// By dynamic programming: the earliest end of each set of tasks on each device, then which sets
+/// the first devices can take together.
+bool fitsBySets(const Case &problem) {
+  const size_t sets = size_t{1} << problem.tasks;
+  std::vector<uint8_t> taken(sets, 0);
+  taken[0] = 1;
+  for (size_t device = 0; device < problem.devices; ++device) {
+    std::vector<int64_t> end(sets, kNever);
+    end[0] = 0;
+    for (size_t set = 1; set < sets; ++set)
+      for (size_t last = 0; last < problem.tasks; ++last) {
+        const ExactPacking::Window &window = problem.at(last, device);
+        if ((set >> last & 1) == 0 || window.duration >= kNever)
+          continue;
+        const int64_t before = end[set ^ size_t{1} << last];
+        const int64_t finish = std::max(before, window.release) + window.duration;
+        if (before < kNever && finish <= window.deadline)
+          end[set] = std::min(end[set], finish);
+      }
+    std::vector<uint8_t> more(sets, 0);
+    for (size_t all = 0; all < sets; ++all)
+      for (size_t here = all;; here = (here - 1) & all) {
+        if (end[here] < kNever && taken[all ^ here]) {
+          more[all] = 1;
+          break;
+        }
+        if (here == 0)
+          break;
+      }
+    taken = more;
+  }
+  return taken[sets - 1] != 0;
+}
+
+/// Windows that leave little choice: tasks lie side by side, then their windows grow a little.
+Case drawTightCase(Random &random, size_t devices, size_t tasks) {
+  Case result;
+  result.tasks = tasks;
+  result.devices = devices;
+  const bool alike = random.chance(70);
+  for (size_t device = 0; device < devices; ++device)
+    result.alike.push_back(alike ? uint32_t(device > 1) : uint32_t(device));
+  const int64_t slack = random.between(0, 12);
+  std::vector<int64_t> time(devices, random.between(0, 3));
+  for (size_t task = 0; task < tasks; ++task) {
+    const size_t home = size_t(random.between(0, int64_t(devices) - 1));
+    ExactPacking::Window window;
+    window.duration = random.between(random.chance(5) ? 0 : 1, 9);
+    window.release = std::max<int64_t>(0, time[home] - random.between(0, slack));
+    time[home] += window.duration;
+    window.deadline = time[home] + random.between(-1, slack);
+    for (size_t device = 0; device < devices; ++device) {
+      // Another kind of device is later or slower.
+      if (device == 0 || result.alike[device] != result.alike[device - 1])
+        window.release += device > 0 ? random.between(0, 2) : 0;
+      result.windows.push_back(window);
+    }
+  }
+  return result;
+}
+
+TEST(ExactPacking, OneDeviceTakesTurnsAsWellAsPossible) {
+  auto packing = std::make_unique<ExactPacking>();
+  int found = 0;
+  constexpr int kCases = 4'000;
+  for (uint64_t seed = 1; seed <= kCases; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Case problem = drawTightCase(random, 1, size_t(random.between(2, 9)));
+    const bool fits = fitsBySets(problem);
+    ASSERT_EQ(pack(problem, *packing),
+              fits ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
+    if (fits)
+      expectValid(problem, *packing);
+    found += fits;
+  }
+  EXPECT_GE(found, kCases / 4);
+  EXPECT_LE(found, kCases * 3 / 4);
+}
+
+TEST(ExactPacking, AgreesWithSetsOnDevicesOfTwoKinds) {
+  auto packing = std::make_unique<ExactPacking>();
+  int found = 0;
+  constexpr int kCases = 3'000;
+  for (uint64_t seed = 1; seed <= kCases; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Case problem =
+        drawTightCase(random, size_t(random.between(2, 4)), size_t(random.between(5, 9)));
+    const bool fits = fitsBySets(problem);
+    ASSERT_EQ(pack(problem, *packing),
+              fits ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
+    if (fits)
+      expectValid(problem, *packing);
+    found += fits;
+  }
+  std::cout << found << " of " << kCases << " fit\n";
+  EXPECT_GE(found, kCases / 10);
+  EXPECT_LE(found, kCases * 9 / 10);
 }
 
 /// `count` tasks of the given durations on devices that are alike, all in [0, end).
