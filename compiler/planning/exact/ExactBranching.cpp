@@ -143,6 +143,7 @@ ExactBranching::Outcome ExactBranching::run(const ExactBounds &root, int64_t new
                                             uint64_t maxNodes) {
   target = newTarget;
   nodeCount = 0;
+  pairsLooked = 0;
   nodeLimit = maxNodes;
   outOfNodes = false;
   reset(root);

@@ -85,6 +85,7 @@ private:
   bool unite(uint32_t a, uint32_t b);
   bool joinGroups();
   bool testGroups();
+  int64_t turnsEnd(uint64_t tasks, const std::vector<int64_t> &times, uint32_t device) const;
   bool raiseHeads();
   bool raiseTails();
   bool isEndGame() const;
@@ -99,6 +100,7 @@ private:
   const size_t numTasks, numDevices;
   int64_t target = 0;
   uint64_t nodeCount = 0, nodeLimit = 0;
+  uint64_t pairsLooked = 0; // by deduce(), not yet counted as a node
   bool outOfNodes = false;
 
   // Constant: see yieldsTo(). By task: bit per task.

@@ -25,16 +25,19 @@ template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr
 
 } // namespace
 
-// A look costs several nodes, and counts as that many: about one for 64 pairs of task and device.
+// A look costs several nodes, and counts as that many: about one for 50 pairs of task and device
+// in each round.
 bool ExactBranching::deduce() {
-  constexpr uint64_t kPairsPerNode = 64;
+  constexpr uint64_t kPairsPerNode = 50;
   const uint64_t pairs = uint64_t(std::popcount(open)) * uint64_t(std::popcount(considered));
-  nodeCount = std::min(nodeLimit, nodeCount + pairs / kPairsPerNode);
   if (!startDeduction())
     return false;
   constexpr int kMostRounds = 8;
   for (int round = 0; round < kMostRounds; ++round) {
     deduced = false;
+    pairsLooked += pairs;
+    nodeCount = std::min(nodeLimit, nodeCount + pairsLooked / kPairsPerNode);
+    pairsLooked %= kPairsPerNode;
     if (!raiseTails() || !joinGroups() || !testGroups() || !raiseHeads())
       return false;
     if (!deduced)
@@ -175,6 +178,24 @@ bool ExactBranching::testGroups() {
   return true;
 }
 
+// When the tasks, one after the other on the device, can be done, none before its `times`.
+int64_t ExactBranching::turnsEnd(uint64_t tasks, const std::vector<int64_t> &times,
+                                 uint32_t device) const {
+  std::array<uint32_t, kTasks> byTime;
+  size_t count = 0;
+  for (; tasks != 0; tasks &= tasks - 1) {
+    const uint32_t task = lowestBit(tasks);
+    size_t i = count++;
+    for (; i > 0 && times[at(byTime[i - 1], device)] > times[at(task, device)]; --i)
+      byTime[i] = byTime[i - 1];
+    byTime[i] = task;
+  }
+  int64_t end = 0;
+  for (size_t i = 0; i < count; ++i)
+    end = std::max(end, times[at(byTime[i], device)]) + problem.duration(byTime[i], device);
+  return end;
+}
+
 bool ExactBranching::raiseHeads() {
   std::array<JoinItem, kTasks> items;
   for (uint64_t set = open; set != 0; set &= set - 1) {
@@ -196,14 +217,8 @@ bool ExactBranching::raiseHeads() {
                           canBeHere ? problem.duration(edge.from, device) : kNever};
       }
       int64_t head = joinedArrival(items.data(), count);
-      if (before != 0) {
-        count = 0;
-        for (uint64_t rest = before; rest != 0; rest &= rest - 1) {
-          const uint32_t other = lowestBit(rest);
-          items[count++] = {kNever, heads[at(other, device)], problem.duration(other, device)};
-        }
-        head = std::max(head, joinedArrival(items.data(), count));
-      }
+      if (before != 0)
+        head = std::max(head, turnsEnd(before, heads, device));
       if (head > heads[cell]) {
         deduced = true;
         heads[cell] = head;
@@ -249,14 +264,8 @@ bool ExactBranching::raiseTails() {
                           canBeHere ? problem.duration(edge.to, device) : kNever};
       }
       int64_t tail = joinedArrival(items.data(), count);
-      if (after != 0) {
-        count = 0;
-        for (uint64_t rest = after; rest != 0; rest &= rest - 1) {
-          const uint32_t other = lowestBit(rest);
-          items[count++] = {kNever, openTails[at(other, device)], problem.duration(other, device)};
-        }
-        tail = std::max(tail, joinedArrival(items.data(), count));
-      }
+      if (after != 0)
+        tail = std::max(tail, turnsEnd(after, openTails, device));
       if (tail > openTails[cell]) {
         deduced = true;
         openTails[cell] = tail;
