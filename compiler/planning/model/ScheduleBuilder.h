@@ -108,6 +108,7 @@ private:
   const MachineModel &machine;
   const TaskTable &table;
   Mode mode;
+  const int mostRounds; // of a search for a time at which several engines are free
   std::vector<Timeline> devices, engines;
   std::vector<DeviceId> placedOn;         // by task
   std::vector<int64_t> started, finished; // by task
