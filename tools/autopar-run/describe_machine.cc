@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ namespace autopar {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// How programs are loaded, and what was seen of them.
+struct Bench {
+  LoadOptions options;
+  double spread = 1;  // the largest ratio of a median to the shortest of the same calls
+};
 
 int64_t NsSince(Clock::time_point start) {
   return std::chrono::nanoseconds(Clock::now() - start).count();
@@ -81,11 +88,11 @@ void FillWithNumbers(absl::Span<uint8_t> bytes) {
 }
 
 // The median of several calls after a first one (at least 3, and for about 100 ms).
-absl::StatusOr<int64_t> MedianCallNs(const Schedule& schedule, const LoadOptions& options) {
+absl::StatusOr<int64_t> MedianCallNs(const Schedule& schedule, Bench* bench) {
   AUTOPAR_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, SerializeSchedule(schedule));
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const ScheduleFile> file, ReadScheduleBytes(bytes));
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                           Program::Create(std::move(file), options));
+                           Program::Create(std::move(file), bench->options));
   AUTOPAR_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Create(program));
   const Function& function = program->schedule().functions[0];
   std::vector<std::unique_ptr<HostBuffer>> buffers;  // pinned where GPUs copy from and to them
@@ -114,8 +121,11 @@ absl::StatusOr<int64_t> MedianCallNs(const Schedule& schedule, const LoadOptions
     AUTOPAR_RETURN_IF_ERROR(session->Run(function.name));
     call_ns.push_back(NsSince(call_start));
   }
-  std::nth_element(call_ns.begin(), call_ns.begin() + call_ns.size() / 2, call_ns.end());
-  return call_ns[call_ns.size() / 2];
+  std::sort(call_ns.begin(), call_ns.end());
+  const int64_t median_ns = call_ns[call_ns.size() / 2];
+  bench->spread = std::max(bench->spread, static_cast<double>(median_ns) /
+                                              static_cast<double>(std::max<int64_t>(call_ns[0], 1)));
+  return median_ns;
 }
 
 bool IsGpu(const Machine& machine, DeviceId device) {
@@ -124,7 +134,7 @@ bool IsGpu(const Machine& machine, DeviceId device) {
 
 // A product of two square matrices: one of several, each of its own operands, as a program has them,
 // so that they are not in the caches yet.
-absl::StatusOr<int64_t> MeasureProductNs(const Machine& machine, const LoadOptions& options,
+absl::StatusOr<int64_t> MeasureProductNs(const Machine& machine, Bench* bench,
                                          DeviceId device, int64_t size) {
   constexpr uint32_t kProducts = 8;
   const TensorType type{ElementType::kF32, {size, size}};
@@ -150,18 +160,18 @@ absl::StatusOr<int64_t> MeasureProductNs(const Machine& machine, const LoadOptio
     function.commands[i].reads = 2;
     function.commands[i].writes = 1;
   }
-  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MedianCallNs(schedule, options));
+  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MedianCallNs(schedule, bench));
   return call_ns / kProducts;
 }
 
-absl::StatusOr<double> MeasureF32Flops(const Machine& machine, const LoadOptions& options,
+absl::StatusOr<double> MeasureF32Flops(const Machine& machine, Bench* bench,
                                        DeviceId device) {
   constexpr int64_t kLongEnoughNs = 5'000'000, kLargestOnGpu = 8192;
   const bool is_gpu = IsGpu(machine, device);
   int64_t size = is_gpu ? 256 : machine.devices[device.index()].cores <= 16 ? 1024 : 2048;
   while (true) {
     AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns,
-                             MeasureProductNs(machine, options, device, size));
+                             MeasureProductNs(machine, bench, device, size));
     if (!is_gpu || call_ns >= kLongEnoughNs || size >= kLargestOnGpu) {
       const double length = static_cast<double>(size);
       return 2 * length * length * length / static_cast<double>(std::max<int64_t>(call_ns, 1)) *
@@ -196,10 +206,9 @@ void AddNothing(bool is_gpu, Schedule* schedule) {
 
 // Launches that do nothing. `hand_over`: each on the other of two streams, waiting for the one
 // before.
-absl::StatusOr<int64_t> MeasureLaunchNs(const Machine& machine, LoadOptions options, DeviceId device,
+absl::StatusOr<int64_t> MeasureLaunchNs(const Machine& machine, Bench* bench, DeviceId device,
                                         bool hand_over) {
   constexpr size_t kLaunches = 2000;
-  options.cuda.graph = CudaGraphMode::kOff;  // one by one, as beside tasks of the host
   Schedule schedule = ComputeSchedule(machine, device);
   AddNothing(IsGpu(machine, device), &schedule);
   Function& function = schedule.functions[0];
@@ -210,7 +219,7 @@ absl::StatusOr<int64_t> MeasureLaunchNs(const Machine& machine, LoadOptions opti
     if (hand_over) AddCommand(CommandKind::kRecord, stream, i, &function);
   }
   function.event_count = hand_over ? kLaunches : 0;
-  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MedianCallNs(schedule, options));
+  AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MedianCallNs(schedule, bench));
   return call_ns / static_cast<int64_t>(kLaunches);
 }
 
@@ -222,7 +231,7 @@ double Rounded(double value) {
 }
 
 // `copies` copies of `bytes` over a link, one after the other.
-absl::StatusOr<int64_t> MeasureCopiesNs(const Machine& machine, const LoadOptions& options,
+absl::StatusOr<int64_t> MeasureCopiesNs(const Machine& machine, Bench* bench,
                                         LinkId link, int64_t bytes, size_t copies) {
   Schedule schedule = EmptySchedule(machine);
   Function& function = schedule.functions[0];
@@ -241,17 +250,17 @@ absl::StatusOr<int64_t> MeasureCopiesNs(const Machine& machine, const LoadOption
     command.writes = 1;
     function.commands.push_back(command);
   }
-  return MedianCallNs(schedule, options);
+  return MedianCallNs(schedule, bench);
 }
 
 // Speed and latency of a link: from many small copies and a few large ones.
-absl::Status MeasureLink(const Machine& machine, const LoadOptions& options, LinkId id, Link* link) {
+absl::Status MeasureLink(const Machine& machine, Bench* bench, LinkId id, Link* link) {
   constexpr size_t kSmallCopies = 200, kLargeCopies = 4;
   constexpr int64_t kSmallBytes = 64, kLargeBytes = 32 << 20;
   AUTOPAR_ASSIGN_OR_RETURN(const int64_t small_ns,
-                           MeasureCopiesNs(machine, options, id, kSmallBytes, kSmallCopies));
+                           MeasureCopiesNs(machine, bench, id, kSmallBytes, kSmallCopies));
   AUTOPAR_ASSIGN_OR_RETURN(const int64_t large_ns,
-                           MeasureCopiesNs(machine, options, id, kLargeBytes, kLargeCopies));
+                           MeasureCopiesNs(machine, bench, id, kLargeBytes, kLargeCopies));
   link->latency_ns = small_ns / static_cast<int64_t>(kSmallCopies);
   link->bytes_per_s = static_cast<uint64_t>(
       Rounded(static_cast<double>(kLargeBytes) * kLargeCopies /
@@ -261,7 +270,7 @@ absl::Status MeasureLink(const Machine& machine, const LoadOptions& options, Lin
 
 // Bytes read and written per second on a GPU: by a copy from one of its devices to another, beyond its
 // caches.
-absl::StatusOr<uint64_t> MeasureGpuMemoryBytesPerSecond(const Device& gpu, LoadOptions options,
+absl::StatusOr<uint64_t> MeasureGpuMemoryBytesPerSecond(const Device& gpu, const CudaOptions& cuda,
                                                         const std::string& physical) {
   constexpr size_t kCopies = 4;
   constexpr int64_t kLongEnoughNs = 1'000'000, kMostBytes = int64_t{1} << 30;
@@ -274,9 +283,11 @@ absl::StatusOr<uint64_t> MeasureGpuMemoryBytesPerSecond(const Device& gpu, LoadO
   link.to = DeviceId(size_t{1});
   link.bytes_per_s = 1;
   machine.links = {link};
-  options.device_map = {{"from", physical}, {"to", physical}};
+  Bench bench;
+  bench.options.cuda = cuda;
+  bench.options.device_map = {{"from", physical}, {"to", physical}};
   for (int64_t bytes = 32 << 20;; bytes *= 2) {
-    AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MeasureCopiesNs(machine, options, LinkId(size_t{0}),
+    AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MeasureCopiesNs(machine, &bench, LinkId(size_t{0}),
                                                                     bytes, kCopies));
     if (call_ns >= kLongEnoughNs || bytes >= kMostBytes) {
       return static_cast<uint64_t>(2.0 * static_cast<double>(bytes) * kCopies /
@@ -311,9 +322,11 @@ uint64_t MeasureMemoryBytesPerSecond(uint32_t cores) {
 
 }  // namespace
 
-absl::StatusOr<Machine> MeasureMachine(Machine machine, const CudaOptions& cuda) {
-  LoadOptions options;
-  options.cuda = cuda;
+absl::StatusOr<MeasuredMachine> MeasureMachine(Machine machine, const CudaOptions& cuda) {
+  Bench bench;
+  bench.options.cuda = cuda;
+  bench.options.cuda.graph = CudaGraphMode::kOff;  // launches one by one, as beside tasks of the host
+  std::map<std::string, std::string>& device_map = bench.options.device_map;
   std::vector<FoundGpu> gpus;
   size_t gpu_number = 0;
   for (Device& device : machine.devices) {
@@ -329,20 +342,20 @@ absl::StatusOr<Machine> MeasureMachine(Machine machine, const CudaOptions& cuda)
     const FoundGpu& gpu = gpus[gpu_number];
     device.arch = absl::StrCat("sm_", gpu.capability);
     device.memory_bytes = gpu.memory_bytes;
-    options.device_map[device.name] = absl::StrCat("cuda:", gpu.ordinal);
+    device_map[device.name] = absl::StrCat("cuda:", gpu.ordinal);
     ++gpu_number;
   }
   const Machine described = machine;
   for (size_t i = 0; i < machine.devices.size(); ++i) {
     Device& device = machine.devices[i];
     const DeviceId id(i);
-    AUTOPAR_ASSIGN_OR_RETURN(const double flops, MeasureF32Flops(described, options, id));
+    AUTOPAR_ASSIGN_OR_RETURN(const double flops, MeasureF32Flops(described, &bench, id));
     const double f64_share = device.peak_flops["f64"] / device.peak_flops["f32"];
     device.peak_flops["f32"] = Rounded(flops);
     device.peak_flops["f64"] = Rounded(flops * f64_share);
-    AUTOPAR_ASSIGN_OR_RETURN(device.launch_ns, MeasureLaunchNs(described, options, id, false));
+    AUTOPAR_ASSIGN_OR_RETURN(device.launch_ns, MeasureLaunchNs(described, &bench, id, false));
     if (device.streams > 1) {
-      AUTOPAR_ASSIGN_OR_RETURN(const int64_t step_ns, MeasureLaunchNs(described, options, id, true));
+      AUTOPAR_ASSIGN_OR_RETURN(const int64_t step_ns, MeasureLaunchNs(described, &bench, id, true));
       device.wait_ns = std::max<int64_t>(step_ns - device.launch_ns, 0);
     }
     uint64_t memory_rate = 0;
@@ -350,16 +363,16 @@ absl::StatusOr<Machine> MeasureMachine(Machine machine, const CudaOptions& cuda)
       memory_rate = MeasureMemoryBytesPerSecond(device.cores);
     } else {
       AUTOPAR_ASSIGN_OR_RETURN(memory_rate,
-                               MeasureGpuMemoryBytesPerSecond(described.devices[i], options,
-                                                              options.device_map[device.name]));
+                               MeasureGpuMemoryBytesPerSecond(described.devices[i], cuda,
+                                                              device_map[device.name]));
     }
     device.memory_bytes_per_s = static_cast<uint64_t>(Rounded(static_cast<double>(memory_rate)));
   }
   for (size_t i = 0; i < machine.links.size(); ++i) {
     if (machine.links[i].emulated) continue;  // it is as fast as it says
-    AUTOPAR_RETURN_IF_ERROR(MeasureLink(described, options, LinkId(i), &machine.links[i]));
+    AUTOPAR_RETURN_IF_ERROR(MeasureLink(described, &bench, LinkId(i), &machine.links[i]));
   }
-  return machine;
+  return MeasuredMachine{std::move(machine), bench.spread};
 }
 
 }  // namespace autopar

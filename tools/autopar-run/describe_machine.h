@@ -8,6 +8,13 @@
 
 namespace autopar {
 
+struct MeasuredMachine {
+  Machine machine;
+  // How much longer calls took that should take equally long, the median over the shortest, at worst:
+  // about 1 on an idle machine.
+  double spread = 1;
+};
+
 // `machine`, whose CUDA devices are GPU 0, 1, … of this machine, with measured rates. Takes about half a
 // second per device, on its cores, some seconds for a GPU, and a fifth per link. What is measured is what
 // a program gets: the f32 rate of a large product, the cost of a launch and of a wait, the speed and
@@ -15,7 +22,7 @@ namespace autopar {
 // an elementwise kernel on as many cores as the device has, or of a copy inside a GPU, reading and writing
 // counted. f64 stays at its share of f32. Architecture and memory of a GPU are as CUDA says. Emulated
 // links, and rates of other types, stay as they are. FailedPrecondition where there is no such GPU.
-absl::StatusOr<Machine> MeasureMachine(Machine machine, const CudaOptions& cuda);
+absl::StatusOr<MeasuredMachine> MeasureMachine(Machine machine, const CudaOptions& cuda);
 
 }  // namespace autopar
 

@@ -29,7 +29,16 @@ absl::Status DescribeMachine(const Flags& flags) {
   AUTOPAR_ASSIGN_OR_RETURN(Machine machine, LoadMachine(spec));
   // A file or a data sheet says what is wanted; what this host can be is measured.
   if (spec == "host" || spec.rfind("virtual:", 0) == 0 || spec.rfind("cuda:", 0) == 0) {
-    AUTOPAR_ASSIGN_OR_RETURN(machine, MeasureMachine(std::move(machine), flags.cuda));
+    constexpr double kDisturbed = 1.5;
+    AUTOPAR_ASSIGN_OR_RETURN(MeasuredMachine measured,
+                             MeasureMachine(std::move(machine), flags.cuda));
+    machine = std::move(measured.machine);
+    if (measured.spread > kDisturbed) {
+      std::fprintf(stderr,
+                   "note: something else is running here: calls that should take equally long took up to "
+                   "%.1f times as long; measure again on an idle machine\n",
+                   measured.spread);
+    }
   }
   return PrintText(PrintMachine(machine));
 }
