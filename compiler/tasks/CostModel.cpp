@@ -108,6 +108,9 @@ FailureOr<Work> mlir::autopar::workOfTask(TaskOp task, std::string *why) {
     work.coreNs += part.coreNs;
     for (Value result : op.getResults())
       work.elements = std::max(work.elements, elementCount(result.getType()));
+    // The blocks of a reduction share what is read, not what is written.
+    if (isa<ReduceOp, ArgmaxOp, SoftmaxOp>(op))
+      work.elements = std::max(work.elements, elementCount(op.getOperand(0).getType()));
   }
   for (BlockArgument argument : task.getBodyBlock()->getArguments())
     work.bytes += readBytes(argument);
@@ -191,7 +194,7 @@ double mlir::autopar::occupancyOf(const Work &work, const ::autopar::Device &dev
     return std::clamp(static_cast<double>(work.tiles), 1.0, cores) / cores;
   }
   double share = work.productFlops > 0
-                     ? static_cast<double>(work.tiles) / costs::gpuProductBlocks
+                     ? std::ceil(work.elements / costs::gpuProductElementsPerBlock) / costs::gpuProductBlocks
                      : std::ceil(work.elements / costs::gpuElementsPerBlock) / costs::gpuElementBlocks;
   return std::clamp(share, 1.0 / costs::gpuElementBlocks, 1.0);
 }

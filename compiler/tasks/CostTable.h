@@ -55,8 +55,10 @@ inline constexpr double gatherNs = 0.05;   // slices and concatenations with sho
 // ---- a GPU for which the machine file gives no rates (a current data-centre part; data sheets) ----
 inline constexpr double gpuF32Flops = 6.0e13;
 inline constexpr double gpuBytesPerSecond = 3.0e12;
-/// Blocks that fill it: 132 multiprocessors, one 128x128 product tile each or eight blocks of 256 threads.
+/// Blocks that fill it: 132 multiprocessors, one 64x64 tile of a product each (a vendor's library takes smaller tiles for
+/// smaller products; an estimate) or eight blocks of 256 threads.
 inline constexpr double gpuProductBlocks = 132;
+inline constexpr double gpuProductElementsPerBlock = 64 * 64;
 inline constexpr double gpuElementsPerBlock = 1024;
 inline constexpr double gpuElementBlocks = 1056;
 

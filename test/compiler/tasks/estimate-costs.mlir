@@ -3,16 +3,17 @@
 // RUN:   --autopar-estimate-costs=profile=%S/Inputs/profile.json | FileCheck %s --check-prefix=MEASURED
 
 // 2 * 256 * 256 * 256 = 33.5 MFlop in two tiles: at most two of the four cores work. 33.5 M / (2 * 1e11/s) = 168 us. The
-// devices of kind cuda agree and share a key, those of kind virtual have one each.
+// devices of kind cuda agree and share a key, those of kind virtual have one each. A GPU: 16 of the 132 tiles of 64 x 64 that fill
+// it, so 33.5 M / (16 / 132 * 1e13/s) = 27.7 us.
 // CHECK-LABEL: func.func @product
 // CHECK: "matmul_0"
-// CHECK-SAME: cost_ns = {cpu = 1.67{{[0-9]+}}e+05 : f64, cuda = {{[0-9.]+}}e+05 : f64, gpu0 = 3.3{{[0-9]+}}e+05 : f64, gpu1 = 1.67{{[0-9]+}}e+05 : f64}
+// CHECK-SAME: cost_ns = {cpu = 1.67{{[0-9]+}}e+05 : f64, cuda = 2.76{{[0-9]+}}e+04 : f64, gpu0 = 3.3{{[0-9]+}}e+05 : f64, gpu1 = 1.67{{[0-9]+}}e+05 : f64}
 // CHECK-SAME: occupancy = {cpu = 5.000000e-01 : f64, cuda = {{.*}}, virtual = 1.000000e+00 : f64}
 // CHECK-SAME: tile_count = 2 : i64
 
 // What is measured replaces what is estimated, for those devices alone.
 // MEASURED: "matmul_0"
-// MEASURED-SAME: cost_ns = {cpu = 1.234500e+03 : f64, cuda = {{[0-9.]+}}e+05 : f64, {{.*}}gpu3 = 7.700000e+01 : f64}
+// MEASURED-SAME: cost_ns = {cpu = 1.234500e+03 : f64, cuda = 2.76{{[0-9]+}}e+04 : f64, {{.*}}gpu3 = 7.700000e+01 : f64}
 func.func @product(%a: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %0 = autopar.task(%x = %a) "matmul_0" : (tensor<256x256xf32>) -> tensor<256x256xf32> {
     %1 = autopar.matmul %x, %x : tensor<256x256xf32>, tensor<256x256xf32> -> tensor<256x256xf32>
