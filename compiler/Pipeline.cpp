@@ -3,6 +3,7 @@
 #include "compiler/Pipeline.h"
 
 #include "compiler/Passes.h"
+#include "compiler/tasks/Profile.h"
 #include "dialect/Autopar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -127,6 +128,8 @@ public:
         return signalPassFailure();
       }
     }
+    if (!options.profile.empty() && failed(checkProfile(module)))
+      return signalPassFailure();
     for (int stage = next; stage <= static_cast<int>(options.stopAfter); ++stage) {
       OpPassManager pm(ModuleOp::getOperationName());
       addStage(pm, static_cast<Stage>(stage), options);
@@ -138,6 +141,18 @@ public:
   }
 
 private:
+  /// The costs are a function's: that none of the functions is meant shows here alone.
+  LogicalResult checkProfile(ModuleOp module) {
+    FailureOr<Profile> profile = Profile::read(options.profile, module.getLoc());
+    if (failed(profile))
+      return failure();
+    StringRef function = profile->functionName();
+    if (!function.empty() && !SymbolTable::lookupSymbolIn(module, function))
+      module.emitWarning() << "profile '" << options.profile << "' is of '" << function
+                           << "', which this program does not have: it is not used";
+    return success();
+  }
+
   /// A flag given for a stage before `next`, or an empty string.
   StringRef flagOfFinishedStage(int next) const {
     if (next > static_cast<int>(Stage::Tasks)) {

@@ -11,6 +11,7 @@
 #include "compiler/tasks/VerifyTasks.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -115,8 +116,10 @@ public:
       FailureOr<Profile> read = Profile::read(profile, function.getLoc());
       if (failed(read))
         return signalPassFailure();
-      measured = *std::move(read);
+      if (read->isOf(function.getSymName()))
+        measured = *std::move(read);
     }
+    llvm::StringSet<> profiled;
     CostWriter writer(function, *machine);
     for (TaskOp task : function.getOps<TaskOp>()) {
       if (!task.getCostNsAttr()) {
@@ -129,12 +132,30 @@ public:
         writeAttrs(task, writer.attrsFor(*work));
       }
       if (measured)
-        if (DictionaryAttr times = measured->find(task.getLabel(), task.getCostNsAttr()))
+        if (DictionaryAttr times = measured->find(task.getLabel(), task.getCostNsAttr(), *machine)) {
           task.setCostNsAttr(times);
+          profiled.insert(task.getLabel());
+        }
     }
+    if (measured)
+      warnOfUnused(function, *measured, profiled);
   }
 
 private:
+  /// A profile of another program, or of this one fused otherwise, would else be followed in part without a word.
+  void warnOfUnused(func::FuncOp function, const Profile &measured, const llvm::StringSet<> &used) {
+    SmallVector<StringRef> labels = measured.labels();
+    size_t all = labels.size();
+    llvm::erase_if(labels, [&](StringRef label) { return used.contains(label); });
+    // One that names no function may be of the others.
+    if (labels.empty() || (measured.functionName().empty() && labels.size() < all))
+      return;
+    auto warning = function.emitWarning() << "profile '" << profile << "': " << labels.size() << " of its " << all
+                                          << " entries name no task of '" << function.getSymName()
+                                          << "', or no device of the machine; the first is '" << labels.front() << "'";
+    warning.attachNote() << "measure the program as it is compiled now: the same --fuse, the same source";
+  }
+
   static void writeAttrs(TaskOp task, const CostAttrs &attrs) {
     task.setCostNsAttr(attrs.costNs);
     if (attrs.occupancy)

@@ -38,6 +38,12 @@ FailureOr<Profile> Profile::read(StringRef path, Location loc) {
   if (!tasks)
     return fail("has no object 'tasks'; autopar-run --profile= writes it");
   Profile profile;
+  if (const llvm::json::Value *function = top->get("function")) {
+    std::optional<StringRef> name = function->getAsString();
+    if (!name)
+      return fail("function: must be a name");
+    profile.function = name->str();
+  }
   for (const auto &[label, times] : *tasks) {
     const llvm::json::Object *devices = times.getAsObject();
     if (!devices)
@@ -54,13 +60,29 @@ FailureOr<Profile> Profile::read(StringRef path, Location loc) {
   return profile;
 }
 
-DictionaryAttr Profile::find(StringRef label, DictionaryAttr estimated) const {
+DictionaryAttr Profile::find(StringRef label, DictionaryAttr estimated, const ::autopar::Machine &machine) const {
   auto found = tasks.find(label);
   if (found == tasks.end() || found->second.empty())
     return {};
   Builder builder(estimated.getContext());
   NamedAttrList times(estimated);
-  for (const auto &[device, ns] : found->second)
-    times.set(device, builder.getF64FloatAttr(ns));
-  return times.getDictionary(estimated.getContext());
+  bool applies = false;
+  // Kinds first: a name beats its kind, in the profile as in cost_ns.
+  for (bool byKind : {true, false})
+    for (const auto &[key, ns] : found->second)
+      for (const ::autopar::Device &device : machine.devices) {
+        if (key != (byKind ? ::autopar::DeviceKindName(device.kind) : std::string_view(device.name)))
+          continue;
+        if (byKind)
+          times.erase(device.name);
+        times.set(key, builder.getF64FloatAttr(ns));
+        applies = true;
+      }
+  return applies ? times.getDictionary(estimated.getContext()) : DictionaryAttr();
+}
+
+SmallVector<StringRef> Profile::labels() const {
+  SmallVector<StringRef> labels(tasks.keys());
+  llvm::sort(labels);
+  return labels;
 }

@@ -16,6 +16,12 @@ int64_t Median(std::vector<int64_t>* values) {
   return values->size() % 2 == 1 ? (*values)[half] : ((*values)[half - 1] + (*values)[half]) / 2;
 }
 
+// Whether a task takes as long on one as on the other.
+bool AreAlike(const Device& a, const Device& b) {
+  return a.cores == b.cores && a.arch == b.arch && a.peak_flops == b.peak_flops &&
+         a.memory_bytes_per_s == b.memory_bytes_per_s;
+}
+
 }  // namespace
 
 std::string TimeLine(std::vector<int64_t> call_ns) {
@@ -44,11 +50,17 @@ std::string MakespanLine(int64_t predicted_ns, std::vector<int64_t> elapsed_ns) 
 TaskProfile::TaskProfile(const Schedule& schedule, const Function& function,
                          const std::map<std::string, std::string>& device_map)
     : schedule_(schedule), function_(function) {
-  for (const Device& device : schedule.machine.devices) {
+  const std::vector<Device>& devices = schedule.machine.devices;
+  for (const Device& device : devices) {
     const auto mapped = device_map.find(device.name);
-    kinds_.push_back(mapped == device_map.end()
-                         ? std::string(DeviceKindName(device.kind))
-                         : mapped->second.substr(0, mapped->second.find(':')));
+    if (mapped != device_map.end()) {
+      keys_.push_back(mapped->second.substr(0, mapped->second.find(':')));
+    } else {
+      const bool all_alike = std::all_of(devices.begin(), devices.end(), [&](const Device& other) {
+        return other.kind != device.kind || AreAlike(other, device);
+      });
+      keys_.push_back(all_alike ? std::string(DeviceKindName(device.kind)) : device.name);
+    }
   }
 }
 
@@ -57,7 +69,7 @@ void TaskProfile::Add(absl::Span<const CommandTiming> timings) {
     const Command& command = function_.commands[timing.command];
     if (command.kind != CommandKind::kLaunch) continue;
     const DeviceId device = function_.streams[command.stream.index()].device;
-    times_ns_[{schedule_.strings[command.label], kinds_[device.index()]}].push_back(
+    times_ns_[{schedule_.strings[command.label], keys_[device.index()]}].push_back(
         timing.finish_ns - timing.start_ns);
   }
 }
@@ -68,7 +80,7 @@ std::string TaskProfile::ToJson() const {
     std::vector<int64_t> sorted = times;
     tasks[key.first][key.second] = Median(&sorted);
   }
-  return nlohmann::ordered_json{{"tasks", tasks}}.dump(1, ' ', true,
+  return nlohmann::ordered_json{{"function", function_.name}, {"tasks", tasks}}.dump(1, ' ', true,
                                                        nlohmann::json::error_handler_t::replace) +
          "\n";
 }

@@ -22,9 +22,10 @@ std::string MakespanLine(int64_t predicted_ns, std::vector<int64_t> elapsed_ns);
 std::string TimeLine(std::vector<int64_t> call_ns);
 
 // Times of tasks over several calls, as autopar-opt --profile reads them:
-//   {"tasks": {"matmul_0": {"cpu": 812345}}}
-// A task is known by its label, a device by its kind (that on which it ran: `device_map` counts);
-// the time is the median over all calls and launches.
+//   {"function": "main", "tasks": {"matmul_0": {"cpu": 812345}}}
+// A task is known by its label, a device by its kind (that on which it ran: `device_map` counts), or by
+// its name where the machine has others of its kind that are not as it is; the time is the median over
+// all calls and launches.
 class TaskProfile {
  public:
   TaskProfile(const Schedule& schedule, const Function& function,
@@ -35,9 +36,8 @@ class TaskProfile {
  private:
   const Schedule& schedule_;
   const Function& function_;
-  std::vector<std::string> kinds_;  // by device
-  std::map<std::pair<std::string, std::string>, std::vector<int64_t>>
-      times_ns_;  // by label and kind
+  std::vector<std::string> keys_;  // by device
+  std::map<std::pair<std::string, std::string>, std::vector<int64_t>> times_ns_;  // by label and key
 };
 
 // The trace of one call.
