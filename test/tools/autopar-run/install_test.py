@@ -1,6 +1,7 @@
 """The installed runtime component: moved to another folder it runs with an empty environment and takes nothing but the
-base system's libraries from outside; an application builds against its CMake package. Run by ctest as
-   install_test.py CMAKE BUILD_FOLDER MAKE_SCHEDULES"""
+base system's libraries from outside; an application builds against its CMake package. Everything installed: a program is compiled
+and run. Run by ctest as
+   install_test.py CMAKE BUILD_FOLDER MAKE_SCHEDULES [autopar-opt]      the last where the build has a compiler"""
 
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import tempfile
 
 CMAKE, BUILD_FOLDER, MAKE_SCHEDULES = sys.argv[1:4]
+HAS_COMPILER = "autopar-opt" in sys.argv[4:]
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUTS = ["--input=2x3xf32=1,2,3,4,5,6", "--input=3x2xf32=1,0,0,1,1,1"]
 BASE_SYSTEM = re.compile(r"/(ld-linux-x86-64|libc|libm|libstdc\+\+|libgcc_s)\.so")
@@ -48,8 +50,24 @@ def check(folder):
     assert re.fullmatch(r"autopar \d+\.\d+\.\d+: 4 5 10 11\n", printed), printed
 
 
+def check_compiler(folder):
+    staged, moved = os.path.join(folder, "staged_all"), os.path.join(folder, "moved_all")
+    output(CMAKE, "--install", BUILD_FOLDER, "--prefix", staged)
+    os.rename(staged, moved)
+    version = output(os.path.join(moved, "bin", "autopar-opt"), "--version", env={})
+    assert version.startswith("autopar-opt "), version
+    program = os.path.join(folder, "twice.mlir")
+    with open(program, "w") as file:
+        file.write("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+                   "  %y = autopar.add %x, %x : tensor<2xf32>\n  return %y : tensor<2xf32>\n}\n")
+    printed = output(os.path.join(moved, "bin", "autopar-run"), program, "--input=2xf32=1,2", env={})
+    assert printed == "result[0]: 2xf32=2 4\n", printed
+
+
 folder = tempfile.mkdtemp(prefix="autopar_install_test.")
 try:
     check(folder)
+    if HAS_COMPILER:
+        check_compiler(folder)
 finally:
     shutil.rmtree(folder)
