@@ -36,7 +36,7 @@ install(EXPORT autopar-targets NAMESPACE autopar:: FILE autopar-targets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/autopar COMPONENT runtime)
 include(CMakePackageConfigHelpers)
 configure_package_config_file(autopar-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/autopar-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/autopar)
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/autopar PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/autopar-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/autopar-config.cmake

@@ -43,8 +43,9 @@ def check(folder):
     assert not [library for library in libraries if re.search("(?i)llvm|mlir", library)]
 
     build = os.path.join(folder, "consumer")
-    output(CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", build, f"-DCMAKE_PREFIX_PATH={moved}",
-           "-DCMAKE_BUILD_TYPE=Release")
+    configured = subprocess.run([CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", build, f"-DCMAKE_PREFIX_PATH={moved}",
+                                 "-DCMAKE_BUILD_TYPE=Release"], capture_output=True, text=True)
+    assert (configured.returncode, configured.stderr) == (0, ""), configured
     output(CMAKE, "--build", build)
     printed = output(os.path.join(build, "consumer"), schedule)
     assert re.fullmatch(r"autopar \d+\.\d+\.\d+: 4 5 10 11\n", printed), printed
