@@ -33,6 +33,20 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::Create(
   return program;
 }
 
+namespace {
+
+// "; to run without them, map them with --device=gpu0=virtual:0,gpu1=virtual:1": a core for each.
+std::string HowToRunWithout(const std::vector<std::string>& names) {
+  const char* what = names.size() == 1 ? "it" : "them";
+  std::string text = absl::StrCat("; to run without ", what, ", map ", what, " with --device=");
+  for (size_t i = 0; i < names.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ",", names[i], "=virtual:", i);
+  }
+  return text;
+}
+
+}  // namespace
+
 absl::Status Program::Impl::Load(const LoadOptions& options) {
   host = schedule().machine.HostDevice();
   AUTOPAR_RETURN_IF_ERROR(OpenDevices(options));
@@ -57,12 +71,13 @@ absl::Status Program::Impl::OpenDevices(const LoadOptions& options) {
   }
   AUTOPAR_RETURN_IF_ERROR(CheckDrivers());
   if (!placements.empty()) {
-    const std::string name = placements.front().name;
+    std::vector<std::string> names;
+    for (const CudaPlacement& placement : placements) names.push_back(placement.name);
     auto opened = CudaDevices::Open(schedule(), options.cuda, std::move(placements));
     if (!opened.ok()) {
       return absl::Status(opened.status().code(),
-                          absl::StrCat(name, " is a CUDA device, but ", opened.status().message(),
-                                       "; to run without it, map it with --device=", name, "=virtual:0"));
+                          absl::StrCat(names.front(), " is a CUDA device, but ", opened.status().message(),
+                                       HowToRunWithout(names)));
     }
     cuda = std::move(opened).value();
   }

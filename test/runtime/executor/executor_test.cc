@@ -246,6 +246,25 @@ TEST(Executor, CudaDeviceIsRefusedUnlessMapped) {
   EXPECT_EQ(Message(on_virtual.Build({.device_map = {{"gpu0", "cuda:1"}}, .cuda = no_library}).status()), refused);
 }
 
+TEST(Executor, AMapForAllMissingGpusIsSuggested) {
+  Machine machine = TestMachine(2);
+  for (uint32_t i = 1; i <= 2; ++i) {
+    machine.devices[i].kind = DeviceKind::kCuda;
+    machine.devices[i].first_core = -1;
+  }
+  ScheduleBuilder builder(machine);
+  const KernelId task = builder.Synthetic("task", {}, {8});
+  for (DeviceId gpu : {DeviceId(1), DeviceId(2)}) {
+    SpaceId result = builder.Result(Bytes(8), gpu);
+    builder.Launch(builder.Compute(gpu), task, {}, {builder.Whole(result)});
+  }
+  const std::string refused = Message(builder.Build({.cuda = {.cudart_path = "/no/such/libcudart.so"}}).status());
+  EXPECT_EQ(refused.find("gpu0 is a CUDA device, but "), 0u) << refused;
+  const std::string advice = "; to run without them, map them with --device=gpu0=virtual:0,gpu1=virtual:1";
+  EXPECT_NE(refused.find(advice), std::string::npos) << refused;
+  EXPECT_TRUE(builder.Build({.device_map = {{"gpu0", "virtual:0"}, {"gpu1", "virtual:1"}}}).ok());
+}
+
 TEST(Executor, DeviceMapNamesWhatItDoesNotKnow) {
   ScheduleBuilder builder = OnGpu(DeviceKind::kVirtual, 64, 0);
   auto build = [&](const std::string& device, const std::string& target) {
