@@ -20,7 +20,8 @@ struct LaterFlags {
 
 // What is parsed by hand.
 struct Texts {
-  std::string device_list, cuda_graph = "auto";
+  std::vector<std::string> device_lists;
+  std::string cuda_graph = "auto";
 };
 
 void Declare(CLI::App* app, Flags* flags, LaterFlags* later, Texts* texts) {
@@ -48,8 +49,9 @@ void Declare(CLI::App* app, Flags* flags, LaterFlags* later, Texts* texts) {
   app->add_option("--output-max-element-count", flags->output_max_element_count,
                   "Most elements of a result that are printed")
       ->capture_default_str();
-  app->add_option("--device", texts->device_list,
-                  "Run the schedule's devices on others: gpu0=cuda:1,gpu1=virtual:0");
+  repeated("--device", &texts->device_lists,
+           "Run the schedule's devices on others: gpu0=cuda:1,gpu1=virtual:0; several times: all of "
+           "them");
   app->add_option("--repeat", flags->repeat,
                   "Call so many times and print one line of times (milliseconds)");
   app->add_option("--warmup", flags->warmup, "Calls before those that count")
@@ -107,7 +109,7 @@ absl::Status ParseCudaGraph(const std::string& text, CudaGraphMode* mode) {
   return absl::OkStatus();
 }
 
-// "gpu0=cuda:1,gpu1=cuda:1".
+// "gpu0=cuda:1,gpu1=cuda:1" joins what `map` has. To say the same twice is no error.
 absl::Status ParseDeviceList(const std::string& text, std::map<std::string, std::string>* map) {
   size_t begin = 0;
   while (begin < text.size()) {
@@ -118,9 +120,11 @@ absl::Status ParseDeviceList(const std::string& text, std::map<std::string, std:
       return absl::InvalidArgumentError(
           absl::StrCat("--device: '", item, "' is not NAME=DEVICE, such as gpu0=virtual:0"));
     }
-    if (!map->emplace(item.substr(0, equals), item.substr(equals + 1)).second) {
+    const auto [mapped, is_new] = map->emplace(item.substr(0, equals), item.substr(equals + 1));
+    if (!is_new && mapped->second != item.substr(equals + 1)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--device: '", item.substr(0, equals), "' is mapped twice"));
+          absl::StrCat("--device: '", mapped->first, "' is mapped twice, to ", mapped->second,
+                       " and to ", item.substr(equals + 1)));
     }
     begin = end + 1;
   }
@@ -212,7 +216,9 @@ absl::StatusOr<ParsedFlags> ParseFlags(int argc, char** argv) {
   }
   AUTOPAR_RETURN_IF_ERROR(CheckLater(later));
   AUTOPAR_RETURN_IF_ERROR(ParseCudaGraph(texts.cuda_graph, &parsed.flags.cuda.graph));
-  AUTOPAR_RETURN_IF_ERROR(ParseDeviceList(texts.device_list, &parsed.flags.device_map));
+  for (const std::string& list : texts.device_lists) {
+    AUTOPAR_RETURN_IF_ERROR(ParseDeviceList(list, &parsed.flags.device_map));
+  }
   AUTOPAR_RETURN_IF_ERROR(CheckValues(parsed.flags));
   return parsed;
 }

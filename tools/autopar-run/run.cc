@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "runtime/base/file.h"
 #include "runtime/base/status.h"
@@ -16,6 +17,14 @@
 
 namespace autopar {
 namespace {
+
+// Flags that were given for GPUs where the program uses none.
+void NoteIdleFlags(const CudaOptions& options) {
+  for (const auto& [flag, is_given] : {std::pair{"--cuda-graph=on", options.graph == CudaGraphMode::kOn},
+                                       std::pair{"--tf32", options.tf32}}) {
+    if (is_given) std::fprintf(stderr, "note: %s has no effect: no device is a GPU\n", flag);
+  }
+}
 
 absl::Status PrintText(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
@@ -83,6 +92,7 @@ absl::Status RunSchedule(const Flags& flags, std::shared_ptr<const ScheduleFile>
   AUTOPAR_RETURN_IF_ERROR(CheckCounts(*function, flags));
   AUTOPAR_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                            Program::Create(std::move(file), LoadOptions{flags.device_map, flags.cuda}));
+  if (!program->UsesCuda()) NoteIdleFlags(flags.cuda);
   AUTOPAR_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(*function, *program, flags));
   AUTOPAR_ASSIGN_OR_RETURN(std::vector<Tensor> results, AllocateResults(*function, *program));
   SessionOptions options;

@@ -238,7 +238,16 @@ class Programs(RunTest):
                                  "--cuda-library=/no/such/library.so"))
         self.assertEqual(self.error("product.sched", "--device=gpu0"),
                          "--device: 'gpu0' is not NAME=DEVICE, such as gpu0=virtual:0")
-        self.assertEqual(self.error("product.sched", "--device=a=virtual:0,a=virtual:1"), "--device: 'a' is mapped twice")
+        self.assertEqual(self.error("product.sched", "--device=a=virtual:0,a=virtual:1"),
+                         "--device: 'a' is mapped twice, to virtual:0 and to virtual:1")
+
+    def test_device_maps_are_joined(self):
+        self.assertEqual(self.ok("virtual_product.sched", *PRODUCT_INPUTS, "--device=gpu0=virtual:0", "--device=gpu0=virtual:0"),
+                         PRODUCT_RESULT)
+        self.assertIn("no device 'gpu7'", self.error("virtual_product.sched", *PRODUCT_INPUTS, "--device=gpu0=virtual:0",
+                                                     "--device=gpu7=virtual:0"))
+        self.assertEqual(self.error("product.sched", "--device=a=virtual:0", "--device=b=cuda:0,a=cuda:1"),
+                         "--device: 'a' is mapped twice, to virtual:0 and to cuda:1")
 
     def test_test_modes_keep_results(self):
         self.assertEqual(self.ok("virtual_product.sched", *PRODUCT_INPUTS, "--poison", "--delay_seed=7", "--repeat=3",
@@ -343,8 +352,12 @@ class CommandLine(RunTest):
 
     def test_flags_that_change_nothing_here_are_taken(self):
         # A program that uses no GPU opens no library of CUDA's.
-        for flag in ["--cuda-graph=off", "--cuda-graph=on", "--tf32", "--cuda-library=/no/such/library.so"]:
+        for flag in ["--cuda-graph=off", "--cuda-graph=auto", "--cuda-library=/no/such/library.so"]:
             self.assertEqual(self.ok("product.sched", *PRODUCT_INPUTS, flag), PRODUCT_RESULT)
+        for flag in ["--cuda-graph=on", "--tf32"]:
+            done = self.run_tool("product.sched", *PRODUCT_INPUTS, flag)
+            self.assertEqual((done.returncode, done.stdout), (0, PRODUCT_RESULT))
+            self.assertEqual(done.stderr, f"note: {flag} has no effect: no device is a GPU\n")
 
     def test_an_underscore_in_a_value_stays(self):
         self.ok("product.sched", *PRODUCT_INPUTS, "--output=@under_score.npy")
