@@ -47,6 +47,12 @@ absl::Status CheckLimits(const std::string& field, Number value, const Limits& l
   return absl::InvalidArgumentError(OutOfLimits(field, absl::StrCat(value), limits));
 }
 
+// A key that only devices on this host's cores have.
+inline absl::Status NoCoresOfGpu(const std::string& field) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": only a device of kind cpu or virtual has cores; leave it out"));
+}
+
 // A text from outside, cut and without control characters, for use in a message of one line.
 inline std::string PrintableText(std::string_view text) {
   std::string result;

@@ -37,6 +37,9 @@ absl::Status CheckDevice(const std::string& field, const Device& device) {
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".host", device.host, kHostLimits));
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".cores", device.cores, kCoreLimits));
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".first_core", device.first_core, kFirstCoreLimits));
+  if (device.kind == DeviceKind::kCuda && (device.cores != 1 || device.first_core != -1)) {
+    return NoCoresOfGpu(absl::StrCat(field, device.cores != 1 ? ".cores" : ".first_core"));
+  }
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".streams", device.streams, kStreamLimits));
   AUTOPAR_RETURN_IF_ERROR(CheckLimits(field + ".memory_bytes", device.memory_bytes, kMemoryLimits));
   AUTOPAR_RETURN_IF_ERROR(

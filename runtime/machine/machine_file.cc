@@ -175,6 +175,9 @@ absl::Status ReadDevice(const Members& members, Device* device) {
                                                    PrintableText(kind),
                                                    "'; use cpu, cuda or virtual"));
   }
+  for (const char* key : {"cores", "first_core"}) {
+    if (device->kind == DeviceKind::kCuda && members.Find(key) != nullptr) return NoCoresOfGpu(members.Field(key));
+  }
   AUTOPAR_RETURN_IF_ERROR(members.Get("host", kHostLimits, &device->host));
   AUTOPAR_RETURN_IF_ERROR(members.Get("cores", kCoreLimits, &device->cores));
   AUTOPAR_RETURN_IF_ERROR(members.Get("first_core", kFirstCoreLimits, &device->first_core));
@@ -297,7 +300,7 @@ OrderedJson DeviceJson(const Device& device) {
   json["name"] = device.name;
   json["kind"] = DeviceKindName(device.kind);
   json["host"] = device.host;
-  if (device.kind != DeviceKind::kCuda || device.cores != defaults.cores)
+  if (device.kind != DeviceKind::kCuda || device.cores != defaults.cores)  // the latter only in one made by hand
     json["cores"] = device.cores;
   if (device.first_core != defaults.first_core) json["first_core"] = device.first_core;
   json["streams"] = device.streams;

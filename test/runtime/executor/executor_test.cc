@@ -221,7 +221,10 @@ ScheduleBuilder OnGpu(DeviceKind kind, uint64_t arena_bytes, uint64_t memory_byt
   Machine machine = TestMachine(1);
   machine.devices[1].kind = kind;
   machine.devices[1].memory_bytes = memory_bytes;
-  if (kind == DeviceKind::kCuda) machine.devices[1].arch = "sm_90";
+  if (kind == DeviceKind::kCuda) {
+    machine.devices[1].arch = "sm_90";
+    machine.devices[1].first_core = -1;
+  }
   ScheduleBuilder builder(machine);
   SpaceId result = builder.Result(Bytes(8), kGpu0);
   SpaceId arena = builder.Arena(kGpu0, arena_bytes);

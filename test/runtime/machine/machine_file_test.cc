@@ -131,6 +131,10 @@ const BadFile kBadFiles[] = {
      "devices[0].core: unknown key; known are name, kind, host, cores, first_core, streams, arch, "
      "memory_bytes, "
      "peak_flops, memory_bytes_per_s, launch_ns, wait_ns"},
+    {R"({"devices":[{"name":"g","kind":"cuda","cores":1}]})",
+     "devices[0].cores: only a device of kind cpu or virtual has cores; leave it out"},
+    {R"({"devices":[{"name":"g","kind":"cuda","first_core":0}]})",
+     "devices[0].first_core: only a device of kind cpu or virtual has cores; leave it out"},
     {R"({"devices":[{)" CPU R"(,"cores":0}]})",
      "devices[0].cores: 0 is out of range; give a whole number from 1 to 65536"},
     {R"({"devices":[{)" CPU R"(,"cores":4294967297}]})",
