@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves the CUDA device on a machine that has a GPU but no compiler of ours.
-#   tools/device-check.sh prepare FOLDER   here: compiles the programs, installs the runtime, packs both (below 60 MiB)
+#   tools/device-check.sh prepare FOLDER   here: installs the packages that a build needs (as tools/install-packages.sh), builds,
+#                                          compiles the programs, installs the runtime, packs both (below 60 MiB)
 #   FOLDER/device-check.sh [OUT]           there: runs everything within 8 minutes, figures in OUT/results.json after each
 #                                          step, a table at the end; status 1 if a result is wrong
 # There it needs python3 with numpy, an NVIDIA driver and a CUDA 13 runtime with cuBLAS; PyTorch to compare with, if it is there.

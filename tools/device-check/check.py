@@ -15,7 +15,11 @@ import subprocess
 import sys
 import time
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(f"device-check: error: {sys.executable} has no numpy, which the results are compared with; "
+             "install it (python3 -m pip install numpy), or name another Python with PYTHON=")
 
 DEADLINE_S = 460
 ROUNDS = 2  # autopar and PyTorch in turn
@@ -88,7 +92,8 @@ class Check:
             if done.returncode == 0:
                 found["library"] = candidate or "as the loader finds it"
                 return found
-            sentences.append(done.stderr.strip())
+            # This check is of a GPU: advice to run without one is no help here.
+            sentences.append(re.sub(r"; to run without \w+, map \w+ with --device=\S+", "", done.stderr.strip()))
         self.fail(f"no program runs on the GPU: {'; '.join(sentences)}")
         return found
 

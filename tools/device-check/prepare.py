@@ -15,7 +15,13 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "test" / "e2e"))
-import run_programs  # noqa: E402
+try:
+    import run_programs  # noqa: E402
+except ImportError as error:
+    if error.name != "numpy":
+        raise
+    sys.exit(f"device-check: error: {sys.executable} has no numpy, which the programs' inputs are made with; "
+             "install it (on Debian: python3-numpy)")
 
 MOST_BYTES = 60 << 20
 # Title -> GPUs of the plan, flags. Few streams a GPU, so that small tasks spread over the others.
@@ -25,6 +31,23 @@ PLANS = {
     "two devices": (2, ["--max-streams=1"]),
     "four devices": (4, ["--max-streams=2"]),
 }
+
+README = """\
+What this is: a check of autopar's CUDA device, made by `tools/device-check.sh prepare` at commit {commit}. It holds the runtime
+(runtime/), {programs} programs as schedules with their inputs and expected results (programs/, data/), and schedules that are timed
+(timed/). It can be copied anywhere; nothing is installed and nothing outside of the folder of its results is written.
+
+How to run it:  ./device-check.sh [OUT]      OUT: folder of the results, default out/ here. At most 8 minutes.
+                PYTHON=python3.11 ./device-check.sh, AUTOPAR_CUDA_LIBRARY=/path/to/libcudart.so.13 ./device-check.sh
+
+What it needs:  Linux on x86-64 with AVX2 and a C library no older than where this was made; an NVIDIA GPU (sm_75 or newer) and
+                its driver; a CUDA 13 runtime with cuBLAS (that of PyTorch's wheels will do); python3 with numpy. PyTorch is
+                compared with, and compute-sanitizer run, if there.
+
+What comes out: a table on standard output and in OUT/table.txt; all figures in OUT/results.json, after each step; the measured
+                machine file in OUT/machine.json. Status 1, and lines that begin with FAILED, if a result is wrong or a program
+                does not run.
+"""
 
 
 def call(*command):
@@ -153,6 +176,7 @@ def main():
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     manifest["commit"] = commit.stdout.strip()
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
+    (folder / "README.txt").write_text(README.format(commit=manifest["commit"], programs=len(manifest["programs"])))
     shutil.copy(HERE.parent / "device-check.sh", folder)
     (folder / "check").mkdir()
     for name in ("check.py", "torch_forms.py"):

@@ -62,7 +62,26 @@ class DeviceCheck(unittest.TestCase):
         done, results = self.check("none", "devices=0")
         self.assertEqual(done.returncode, 1)
         self.assertIn("the NVIDIA driver finds no GPU", results["failures"][0])
+        self.assertNotIn("virtual:0", done.stdout)
         self.assertEqual(list(results["seconds"]), ["environment"])
+
+    def test_python_without_numpy_is_a_sentence(self):
+        # A numpy that is found first and cannot be imported stands for none.
+        hidden = pathlib.Path(self.temporary.name) / "hidden"
+        hidden.mkdir()
+        (hidden / "numpy.py").write_text("raise ModuleNotFoundError('there is none', name='numpy')\n")
+        environment = {**os.environ, "PYTHONPATH": str(hidden), "PYTHON": sys.executable}
+        for command in ([self.packed / "device-check.sh", self.packed / "no_numpy"],
+                        [sys.executable, PREPARE, "--build", BUILD, self.packed / "no_numpy"]):
+            done = subprocess.run(command, env=environment, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"\Adevice-check: error: \S+ has no numpy, [^\n]+\n\Z")
+            self.assertFalse((self.packed / "no_numpy").exists())
+
+    def test_the_folder_explains_itself(self):
+        text = (self.packed / "README.txt").read_text()
+        self.assertIn("./device-check.sh [OUT]", text)
+        self.assertNotIn("{", text)
 
     def test_only_a_new_folder_is_packed_into(self):
         done = subprocess.run([sys.executable, PREPARE, "--build", BUILD, self.packed], capture_output=True, text=True)
