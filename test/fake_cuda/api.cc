@@ -57,7 +57,11 @@ cudaError_t EnterCall(World& world, const CallInfo& info) {
   }
   // driver_types.h on 700, 702, 714 to 719: "leaves the process in an inconsistent state and any
   // further CUDA work will return the same error".
-  if (cudaError_t error = Sticky(world, current_device); error != cudaSuccess) return error;
+  if (cudaError_t error = Sticky(world, current_device); error != cudaSuccess) {
+    // What the broken context had left to do does not happen; who sees the error knows it.
+    world.WaitForDevice(current_device);
+    return error;
+  }
   if (info.in_capture == InCapture::kUnsafe) return RefuseUnsafeCall(world, info.name);
   return cudaSuccess;
 }

@@ -144,27 +144,29 @@ void StreamThread::RunCommands() {
       if (!code.spans.empty()) span = code.spans[static_cast<size_t>(c - begin)];
       if (span != nullptr) span->start_ns = NowNs();
     }
+    // After an error the operands may never have been delivered: only the order is kept up.
+    const bool has_failed = call_->failed.load(std::memory_order_acquire);
     switch (c->op) {
       case HostOp::kNothing:
         clock_ns_ = 0;
         break;
       case HostOp::kNative:
-        c->native(c->buffers, 0, c->tiles);
+        if (!has_failed) c->native(c->buffers, 0, c->tiles);
         clock_ns_ = 0;
         break;
       case HostOp::kLaunch:
-        RunLaunch(*c->launch, 0, c->launch->tiles);
+        if (!has_failed) RunLaunch(*c->launch, 0, c->launch->tiles);
         clock_ns_ = 0;
         break;
       case HostOp::kShared:
-        RunShared(*c->launch);
+        if (!has_failed) RunShared(*c->launch);
         clock_ns_ = 0;
         break;
       case HostOp::kSynthetic:
-        RunSynthetic(*c->launch);
+        if (!has_failed) RunSynthetic(*c->launch);
         break;
       case HostOp::kCopy:
-        RunCopy(*c->launch);
+        if (!has_failed) RunCopy(*c->launch);
         break;
       case HostOp::kTimedRecord:
         *c->event_ns = clock_ns_ != 0 ? clock_ns_ : NowNs();

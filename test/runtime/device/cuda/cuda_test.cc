@@ -564,5 +564,25 @@ TEST(Cuda, ALostGpuIsRefusedAfterwards) {
   }
 }
 
+// The host neither works on what a lost GPU never delivered, nor frees what the others still use.
+TEST(Cuda, ALostGpuEndsTheCallInOrder) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    for (uint64_t fault = 1; fault <= 6; ++fault) {
+      FakeCuda::Configure(absl::StrCat("devices=2,leaks=0,seed=", seed, ",kernel_fault=", fault));
+      ScheduleBuilder builder = RandomGpuProgram(seed, 14, {.gpus = 2, .streams = 2, .seed = 9, .only_gpus = false});
+      {
+        auto program = builder.Build(FakeCuda::Options());
+        ASSERT_TRUE(program.ok()) << program.status();
+        auto session = Session::Create(*program);
+        ASSERT_TRUE(session.ok()) << session.status();
+        (void)CallMain(**program, **session, MixInput());
+      }
+      for (const std::string& found : FakeCuda::Faults(/*leaks=*/false)) {
+        EXPECT_TRUE(absl::StrContains(found, "illegal address")) << seed << ", " << fault << ": " << found;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace autopar
