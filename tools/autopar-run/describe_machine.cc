@@ -276,8 +276,7 @@ absl::StatusOr<uint64_t> MeasureGpuMemoryBytesPerSecond(const Device& gpu, const
   constexpr int64_t kLongEnoughNs = 1'000'000, kMostBytes = int64_t{1} << 30;
   Machine machine;
   machine.devices = {gpu, gpu};
-  machine.devices[0].name = "from";
-  machine.devices[1].name = "to";
+  machine.devices[1].name += ".copy";
   Link link;
   link.from = DeviceId(size_t{0});
   link.to = DeviceId(size_t{1});
@@ -285,7 +284,8 @@ absl::StatusOr<uint64_t> MeasureGpuMemoryBytesPerSecond(const Device& gpu, const
   machine.links = {link};
   Bench bench;
   bench.options.cuda = cuda;
-  bench.options.device_map = {{"from", physical}, {"to", physical}};
+  bench.options.device_map = {{machine.devices[0].name, physical},
+                              {machine.devices[1].name, physical}};
   for (int64_t bytes = 32 << 20;; bytes *= 2) {
     AUTOPAR_ASSIGN_OR_RETURN(const int64_t call_ns, MeasureCopiesNs(machine, &bench, LinkId(size_t{0}),
                                                                     bytes, kCopies));

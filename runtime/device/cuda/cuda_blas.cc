@@ -25,8 +25,14 @@ absl::StatusOr<std::unique_ptr<CudaBlas>> CudaBlas::Create(CudaApi& cuda, const 
   };
   result->context_ = &context;
   result->stream_ = stream;
-  AUTOPAR_ASSIGN_OR_RETURN(result->workspace_,
-                           AllocateCudaMemory(context, map, WorkspaceBytes(context.capability)));
+  auto workspace = AllocateCudaMemory(context, map, WorkspaceBytes(context.capability));
+  if (absl::IsResourceExhausted(workspace.status())) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(workspace.status().message(), "; it is the workspace of cuBLAS, one for each stream with "
+                     "products: plan with fewer streams (autopar-opt --max-streams=N)"));
+  }
+  if (!workspace.ok()) return workspace.status();
+  result->workspace_ = *std::move(workspace);
   AUTOPAR_RETURN_IF_ERROR(context.MakeCurrent());
   AUTOPAR_RETURN_IF_ERROR(check(blas.cublasCreate(&result->handle_), "making a cuBLAS handle"));
   AUTOPAR_RETURN_IF_ERROR(check(blas.cublasSetStream(result->handle_, stream), "giving cuBLAS its stream"));

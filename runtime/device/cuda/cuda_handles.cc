@@ -114,6 +114,12 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> AllocatePinnedMemory(const CudaCon
   if (bytes > 0) {
     AUTOPAR_RETURN_IF_ERROR(context.MakeCurrent());
     const cudaError_t code = context.cuda->cudaHostAlloc(&base, bytes, cudaHostAllocPortable);
+    if (code == cudaErrorMemoryAllocation) {
+      context.cuda->cudaGetLastError();
+      return absl::ResourceExhaustedError(
+          absl::StrCat(context.name, ": the system does not let this process pin ", bytes,
+                       " bytes of memory for copies; free memory, or raise the limits of the process"));
+    }
     if (code != cudaSuccess) {
       return context.Error(code, absl::StrCat("pinning ", bytes, " bytes of this machine's memory"));
     }
