@@ -74,11 +74,13 @@ absl::Status Program::Impl::OpenDevices(const LoadOptions& options) {
     std::vector<std::string> names;
     for (const CudaPlacement& placement : placements) names.push_back(placement.name);
     auto opened = CudaDevices::Open(schedule(), options.cuda, std::move(placements));
-    if (!opened.ok()) {
+    // What is missing for all GPUs; other errors name theirs.
+    if (absl::IsFailedPrecondition(opened.status())) {
       return absl::Status(opened.status().code(),
                           absl::StrCat(names.front(), " is a CUDA device, but ", opened.status().message(),
                                        HowToRunWithout(names)));
     }
+    if (!opened.ok()) return opened.status();
     cuda = std::move(opened).value();
   }
   auto kernels = std::make_shared<HostKernels>(schedule());

@@ -40,8 +40,8 @@ class CudaSessionShared {
 class CudaDevices {
  public:
   // Opens the library and the GPUs, and tries the ways between them. FailedPrecondition, one sentence
-  // each, for: a build without CUDA, no library, no driver, a driver too old, a stub library, no GPU, no
-  // GPU of that number. `schedule` outlives the result. Sets CUDA_DEVICE_MAX_CONNECTIONS, unless it is
+  // each, for: a build without CUDA, no library, no driver, a driver too old, a stub library, no GPU.
+  // OutOfRange: no GPU of that number. `schedule` outlives the result. Sets CUDA_DEVICE_MAX_CONNECTIONS, unless it is
   // set, for a schedule of more than 8 streams on a GPU: no other thread may read the environment then.
   static absl::StatusOr<std::unique_ptr<CudaDevices>> Open(const Schedule& schedule,
                                                            const CudaOptions& options,

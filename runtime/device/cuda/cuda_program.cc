@@ -87,9 +87,9 @@ absl::Status CudaProgram::OpenGpus(std::vector<CudaPlacement> placements) {
   AUTOPAR_ASSIGN_OR_RETURN(const int count, CountGpus(*cuda_));
   for (CudaPlacement& placement : placements) {
     if (placement.ordinal >= static_cast<uint32_t>(count)) {
-      return absl::FailedPreconditionError(absl::StrCat(
+      return absl::OutOfRangeError(absl::StrCat(
           placement.name, " is to run on cuda:", placement.ordinal, ", but this machine has ", count,
-          count == 1 ? " GPU" : " GPUs"));
+          count == 1 ? " GPU" : " GPUs", "; two devices may share one: --device=", placement.name, "=cuda:0"));
     }
     auto context = std::make_unique<CudaContext>();
     context->cuda = cuda_;
