@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -156,19 +157,40 @@ def prepare_timed(options, tools, folder):
     return {"size": options.size, "products": options.products, "book": book, "kernels": kernels}
 
 
+def at_least_one(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1")
+    return int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--size", type=int, default=4000)
-    parser.add_argument("--products", type=int, default=50)
-    parser.add_argument("--nodes", type=int, nargs="+", default=[1, 10, 100, 1000])
-    parser.add_argument("--only", nargs="+", help="these programs instead of all")
+    parser.add_argument("--size", type=at_least_one, default=4000)
+    parser.add_argument("--products", type=at_least_one, default=50)
+    parser.add_argument("--nodes", type=at_least_one, nargs="+", default=[1, 10, 100, 1000])
+    names = [path.stem for path in sorted(run_programs.PROGRAMS.glob("*.mlir"))]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="these programs instead of all")
     options = parser.parse_args()
-    folder = options.folder.resolve()
-    if folder.exists() and any(folder.iterdir()):
-        sys.exit(f"device-check: error: '{folder}' is not empty; give a new folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    target = options.folder.resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        sys.exit(f"device-check: error: '{target}' is no empty folder; give a new one")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Beside it first: what breaks off leaves nothing behind.
+    with tempfile.TemporaryDirectory(dir=target.parent) as beside:
+        folder = pathlib.Path(beside) / "packed"
+        folder.mkdir()
+        summary, status = pack(options, folder)
+        if target.exists():
+            target.rmdir()
+        folder.rename(target)
+    print(f"{target}: {summary}")
+    return status
+
+
+def pack(options, folder):
+    """What it holds, in words, and the exit status."""
     bin_folder = options.build.resolve() / "bin"
     tools = {"opt": bin_folder / "autopar-opt", "run": bin_folder / "autopar-run"}
     call("cmake", "--install", options.build, "--component", "runtime", "--prefix", folder / "runtime")
@@ -182,8 +204,7 @@ def main():
     for name in ("check.py", "torch_forms.py"):
         shutil.copy(HERE / name, folder / "check")
     total = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    print(f"{folder}: {total / 2**20:.1f} MiB, {len(manifest['programs'])} programs")
-    return 1 if total > MOST_BYTES else 0
+    return f"{total / 2**20:.1f} MiB, {len(manifest['programs'])} programs", 1 if total > MOST_BYTES else 0
 
 
 if __name__ == "__main__":

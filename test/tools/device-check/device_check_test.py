@@ -83,10 +83,22 @@ class DeviceCheck(unittest.TestCase):
         self.assertIn("./device-check.sh [OUT]", text)
         self.assertNotIn("{", text)
 
-    def test_only_a_new_folder_is_packed_into(self):
-        done = subprocess.run([sys.executable, PREPARE, "--build", BUILD, self.packed], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("is not empty; give a new folder", done.stderr)
+    def test_odd_arguments_are_refused_and_leave_nothing(self):
+        file = self.packed / "manifest.json"
+        new = self.packed.parent / "new"
+        for arguments, sentence in [
+            ([self.packed], "is no empty folder; give a new one"),
+            ([file], "is no empty folder; give a new one"),
+            ([new, "--only", "nosuch"], "invalid choice: 'nosuch'"),
+            ([new, "--size=-5"], "'-5' is not a whole number from 1"),
+            ([new, "--products=0"], "'0' is not a whole number from 1"),
+            ([new, "--nodes", "1", "x"], "'x' is not a whole number from 1"),
+        ]:
+            done = subprocess.run([sys.executable, PREPARE, "--build", BUILD, *arguments], capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(sentence, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            self.assertFalse(new.exists())
 
 
 if __name__ == "__main__":
