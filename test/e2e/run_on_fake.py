@@ -53,7 +53,7 @@ class Fake:
         report.unlink(missing_ok=True)
         environment = dict(os.environ, AUTOPAR_FAKE_SCHEDULE=str(schedule), AUTOPAR_CUDA_LIBRARY="/not/this/one",
                            AUTOPAR_FAKE_CUDA=f"devices={gpus},seed={seed},{PEERS.get(seed % 5, '')}report={report}")
-        library = [f"--cuda-library={self.options.library}"]
+        library = [f"--cuda-library={self.options.cudart}"]
         if graphs:
             environment["AUTOPAR_CUDA_LIBRARY"] = library.pop().partition("=")[2]
         command = [self.options.bin / "autopar-run", schedule, *library, f"--cuda-graph={'on' if graphs else 'off'}",
@@ -120,7 +120,7 @@ def run_program(options, work, name, source, inputs, expected):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder with autopar-opt, autopar-run, left_out_waits")
-    parser.add_argument("--library", type=pathlib.Path, required=True, help="the library that imitates CUDA")
+    parser.add_argument("--library", dest="cudart", type=pathlib.Path, required=True, help="the library that imitates CUDA")
     parser.add_argument("--seeds", type=int, default=200 if os.environ.get("AUTOPAR_FULL_TESTS") else 20)
     parser.add_argument("--only")
     options = parser.parse_args()
