@@ -6,15 +6,6 @@
 
 namespace autopar::planning {
 
-namespace {
-
-constexpr int64_t kNever = ExactProblem::kNever;
-constexpr uint32_t kNone = ExactProblem::kNone;
-
-template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr_zero(set)); }
-
-} // namespace
-
 // ---- setting up
 
 ExactBranching::ExactBranching(const ExactProblem &problem)

@@ -44,6 +44,9 @@ public:
   const std::vector<uint32_t> &devices() const { return deviceOf; }
 
 private:
+  static constexpr int64_t kNever = ExactProblem::kNever;
+  static constexpr uint32_t kNone = ExactProblem::kNone;
+
   static constexpr size_t kTasks = ExactProblem::kMostTasks;
   static constexpr size_t kDevices = ExactProblem::kMostDevices;
   /// With fewer open tasks a closer look costs more than it saves.

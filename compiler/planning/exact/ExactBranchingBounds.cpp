@@ -6,15 +6,6 @@
 
 namespace autopar::planning {
 
-namespace {
-
-constexpr int64_t kNever = ExactProblem::kNever;
-constexpr uint32_t kNone = ExactProblem::kNone;
-
-template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr_zero(set)); }
-
-} // namespace
-
 // Considered are the devices in use and two empty ones per class, so that a transfer between empty
 // devices is seen; one of these two is branched on.
 void ExactBranching::listDevices() {

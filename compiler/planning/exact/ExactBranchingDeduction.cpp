@@ -16,15 +16,6 @@
 
 namespace autopar::planning {
 
-namespace {
-
-constexpr int64_t kNever = ExactProblem::kNever;
-constexpr uint32_t kNone = ExactProblem::kNone;
-
-template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr_zero(set)); }
-
-} // namespace
-
 // A look costs several nodes, and counts as that many: about one for 50 pairs of task and device
 // in each round.
 bool ExactBranching::deduce() {

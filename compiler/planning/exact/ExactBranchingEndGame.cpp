@@ -7,15 +7,6 @@
 
 namespace autopar::planning {
 
-namespace {
-
-constexpr int64_t kNever = ExactProblem::kNever;
-constexpr uint32_t kNone = ExactProblem::kNone;
-
-template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr_zero(set)); }
-
-} // namespace
-
 // A free task delays nothing but the end: nothing waits for it, or only a last task that waits for
 // everything. Its loose tail is the longest that can follow it.
 void ExactBranching::findFreeTasks() {

@@ -10,6 +10,7 @@
 #ifndef AUTOPAR_COMPILER_PLANNING_EXACT_EXACTPROBLEM_H
 #define AUTOPAR_COMPILER_PLANNING_EXACT_EXACTPROBLEM_H
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "compiler/planning/lists/ListScheduler.h"
 
 namespace autopar::planning {
+
+template <class Word> uint32_t lowestBit(Word set) { return uint32_t(std::countr_zero(set)); }
 
 class ExactProblem {
 public:
