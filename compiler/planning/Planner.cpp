@@ -8,6 +8,7 @@
 #include "compiler/planning/Effort.h"
 #include "compiler/planning/Portfolio.h"
 #include "compiler/planning/RespectMemory.h"
+#include "compiler/planning/explain/Reachability.h"
 #include "compiler/planning/lists/ListScheduler.h"
 
 namespace autopar::planning {
@@ -172,9 +173,8 @@ absl::StatusOr<Plan> planGraph(const TaskGraph &graph, const Machine &machine,
   if (!plan && !best.empty())
     plan = best.take();
   if (!plan)
-    return absl::InvalidArgumentError(
-        "no plan was found: some value cannot reach a device that needs it, since no link and no "
-        "way over the host device leads there; add links to the machine or remove pins");
+    return absl::InvalidArgumentError(absl::StrCat("no plan was found: ", whatCannotReach(problem),
+                                                   "; add links to the machine or remove pins"));
   return *std::move(plan);
 }
 
