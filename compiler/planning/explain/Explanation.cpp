@@ -18,12 +18,16 @@ std::string_view causeName(WaitCause cause) {
     return "device full";
   case WaitCause::TransferTooCostly:
     return "transfer costs more than it gains";
-  case WaitCause::SlowerElsewhere:
-    return "slower elsewhere";
   case WaitCause::Pinned:
     return "pinned by the user";
   case WaitCause::LaunchRate:
     return "launch rate";
+  case WaitCause::NoFasterThere:
+    return "no faster there";
+  case WaitCause::Colocated:
+    return "co-located with other tasks";
+  case WaitCause::NoShorterPlan:
+    return "no shorter plan found";
   case WaitCause::CannotRun:
     return "no task can run there";
   case WaitCause::NothingLeft:
@@ -131,10 +135,10 @@ public:
       return {};
     for (size_t device = 0; device < onDevice.size(); ++device) {
       int64_t until = 0;
-      for (TaskId task : onDevice[device]) {
-        const TaskPlacement &place = plan.tasks[task.index()];
+      for (size_t index = 0; index < onDevice[device].size(); ++index) {
+        const TaskPlacement &place = plan.tasks[onDevice[device][index].index()];
         if (place.startNs - until >= shortestNs)
-          addBefore(DeviceId(device), until, task);
+          addBefore(DeviceId(device), until, index);
         until = std::max(until, place.finishNs);
       }
       if (plan.makespanNs - until >= shortestNs)
@@ -151,8 +155,25 @@ private:
                      std::move(waitsFor), cause}});
   }
 
-  void addBefore(DeviceId device, int64_t startNs, TaskId task) {
+  int64_t startOf(TaskId task) const { return plan.tasks[task.index()].startNs; }
+  /// Whether what is waited for is room on `device` that a task leaves when it starts, at `time`.
+  bool isBehindInstant(const StartReasons::Reason &reason, DeviceId device, int64_t time) const {
+    return reason.cause != WaitCause::DataDependency && reason.task != kNone &&
+           plan.tasks[reason.task].device == device && startOf(TaskId(reason.task)) == time;
+  }
+
+  /// Nothing runs on `device` from `startNs` to its task number `place`.
+  void addBefore(DeviceId device, int64_t startNs, size_t place) {
+    TaskId task = onDevice[device.index()][place];
     std::optional<StartReasons::Reason> reason = reasons.ofTask(task);
+    // Behind a task that takes no time and starts when the gap ends: what that one, or another of them, waits for.
+    for (size_t next = place + 1; reason && isBehindInstant(*reason, device, startOf(task)) &&
+                                  next < onDevice[device.index()].size() &&
+                                  startOf(onDevice[device.index()][next]) == startOf(task);
+         ++next)
+      reason = reasons.ofTask(task = onDevice[device.index()][next]);
+    if (reason && isBehindInstant(*reason, device, startOf(task)))
+      return add(device, startNs, startOf(task), task, "", WaitCause::NoShorterPlan);
     if (!reason)
       return;
     // A copy that queues is what holds the task up, not the task that made it.
@@ -160,13 +181,55 @@ private:
       if (std::optional<StartReasons::Reason> queue = reasons.ofTransfer(reason->transfer);
           queue && queue->cause != WaitCause::DataDependency)
         reason = queue;
-    add(device, startNs, plan.tasks[task.index()].startNs, task, reason->waitsFor, reason->cause);
+    add(device, startNs, startOf(task), task, reason->waitsFor, reason->cause);
+  }
+
+  /// Why `task` runs elsewhere and not on `device`, which is idle.
+  WaitCause whyElsewhere(TaskId task, DeviceId device) const {
+    if (std::optional<WaitCause> cause = reasons.against(task, device))
+      return *cause;
+    return reasons.isFree(task) ? WaitCause::NoShorterPlan : WaitCause::Colocated;
+  }
+
+  /// Whether of any two of `tasks` one depends on the other.
+  bool isChain(const std::vector<TaskId> &tasks) const {
+    std::vector<uint32_t> length(graph.taskCount()); // of the longest chain of `tasks` that ends here
+    std::vector<bool> isMember(graph.taskCount());
+    for (TaskId task : tasks)
+      isMember[task.index()] = true;
+    for (TaskId task : graph.topologicalOrder()) {
+      uint32_t &here = length[task.index()];
+      for (ValueId operand : graph.operands(task))
+        if (TaskId producer = graph.value(operand).producer; producer.valid())
+          here = std::max(here, length[producer.index()]);
+      here += isMember[task.index()];
+      if (here == tasks.size())
+        return true;
+    }
+    return false;
+  }
+
+  /// The reason of `device`, idle from `startNs` to the end, where none of `tasks`, which might run
+  /// there, waits for its device: for want of parallel work, or for what speaks against the device.
+  void addUnhurried(DeviceId device, int64_t startNs, const std::vector<TaskId> &tasks, TaskId last) {
+    const bool isUnused = onDevice[device.index()].empty();
+    std::optional<StartReasons::Reason> reason = reasons.ofTask(last);
+    if (reason && (tasks.size() > 1 || !isUnused) && isChain(tasks)) {
+      // A whole chain that runs elsewhere, though this device is faster, does so for its transfers.
+      if (isUnused)
+        for (TaskId task : tasks)
+          if (reasons.against(task, device) == WaitCause::TransferTooCostly)
+            return add(device, startNs, plan.makespanNs, task, "", WaitCause::TransferTooCostly);
+      return add(device, startNs, plan.makespanNs, last, reason->waitsFor, WaitCause::DataDependency);
+    }
+    add(device, startNs, plan.makespanNs, last, "", whyElsewhere(last, device));
   }
 
   /// Nothing runs on `device` from `startNs` to the end of the plan.
   void addAtEnd(DeviceId device, int64_t startNs) {
     bool someLeft = false;
-    TaskId pinned, longest, last; // of those free to run here: that waits longest after `startNs`; that ends last
+    std::vector<TaskId> mightRun; // those free to run here
+    TaskId pinned, longest, last; // of those free: that waits longest after `startNs`; that ends last
     int64_t longestNs = 0;
     for (size_t index = 0; index < plan.tasks.size(); ++index) {
       TaskId task(index);
@@ -179,6 +242,7 @@ private:
           pinned = task;
         continue;
       }
+      mightRun.push_back(task);
       if (!last.valid() || place.finishNs > plan.tasks[last.index()].finishNs)
         last = task;
       if (int64_t waited = reasons.waitedNs(task); waited > longestNs) {
@@ -188,14 +252,10 @@ private:
     }
     if (longest.valid()) {
       std::optional<StartReasons::Reason> reason = reasons.ofTask(longest);
-      WaitCause cause = reasons.against(longest, device).value_or(WaitCause::DeviceFull);
-      add(device, startNs, plan.makespanNs, longest, reason ? reason->waitsFor : std::string(), cause);
+      add(device, startNs, plan.makespanNs, longest, reason ? reason->waitsFor : std::string(),
+          whyElsewhere(longest, device));
     } else if (last.valid()) {
-      std::optional<StartReasons::Reason> reason = reasons.ofTask(last);
-      // It has started at once where it is: here it would be no earlier.
-      WaitCause cause = reason ? WaitCause::DataDependency
-                               : reasons.against(last, device).value_or(WaitCause::DataDependency);
-      add(device, startNs, plan.makespanNs, last, reason ? reason->waitsFor : std::string(), cause);
+      addUnhurried(device, startNs, mightRun, last);
     } else {
       add(device, startNs, plan.makespanNs, pinned, std::string(),
           pinned.valid() ? WaitCause::Pinned

@@ -28,37 +28,43 @@ StartReasons::StartReasons(const TaskGraph &graph, const Machine &machine, const
     for (uint32_t engine : machine.links[transfer.link.index()].engines)
       onEngine[engine].add(transfer.finishNs, index);
   }
+  for (size_t value = 0; value < graph.valueCount(); ++value)
+    if (isArgument(ValueId(value)))
+      arguments.push_back(ValueId(value));
   for (ByFinish &list : onDevice)
     list.sort();
   for (ByFinish &list : onEngine)
     list.sort();
 }
 
+/// What the program is called with; constants are on every device.
+bool StartReasons::isArgument(ValueId value) const {
+  return !graph.value(value).producer.valid() && graph.value(value).residentDevice.valid();
+}
+
 std::string StartReasons::producerName(ValueId value) const {
   TaskId producer = graph.value(value).producer;
-  return producer.valid() ? graph.task(producer).label : "program input";
+  if (producer.valid())
+    return graph.task(producer).label;
+  std::string name = "program input";
+  if (arguments.size() > 1 && isArgument(value)) {
+    auto place = std::lower_bound(arguments.begin(), arguments.end(), value);
+    name += " #" + std::to_string(place - arguments.begin());
+  }
+  return name;
 }
 
 std::string StartReasons::copyName(size_t transfer) const {
   const PlannedTransfer &copy = plan.transfers[transfer];
-  // Which of several: of the results of the task, or of the program's inputs.
-  const TaskId producer = graph.value(copy.value).producer;
-  size_t place = 0, count = 0;
-  auto see = [&](ValueId value) {
-    place += value < copy.value;
-    ++count;
-  };
-  if (producer.valid()) {
-    for (ValueId value : graph.produced(producer))
-      if (graph.value(value).needsTransfer())
-        see(value);
-  } else {
-    for (size_t value = 0; value < graph.valueCount(); ++value)
-      if (!graph.value(ValueId(value)).producer.valid() &&
-          graph.value(ValueId(value)).residentDevice.valid())
-        see(ValueId(value));
-  }
   std::string name = "copy of " + producerName(copy.value);
+  // Which of several results of the task.
+  size_t place = 0, count = 0;
+  if (TaskId producer = graph.value(copy.value).producer; producer.valid())
+    for (ValueId value : graph.produced(producer))
+      if (graph.value(value).needsTransfer()) {
+        place += value < copy.value;
+        ++count;
+      }
   if (count > 1)
     name += " #" + std::to_string(place);
   return name + " to " + machine.devices[copy.to.index()].name;
@@ -155,7 +161,7 @@ std::optional<WaitCause> StartReasons::against(TaskId task, DeviceId device) con
     return timelineOf(device).firstFit(ready, length, share) + duration;
   };
   if (finishFrom(made) >= place.finishNs)
-    return WaitCause::SlowerElsewhere;
+    return WaitCause::NoFasterThere;
   if (finishFrom(arrived) + back >= place.finishNs + backNow)
     return WaitCause::TransferTooCostly;
   return std::nullopt;

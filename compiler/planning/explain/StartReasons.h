@@ -32,12 +32,15 @@ public:
   void skipTask(TaskId task) { taskSkipped[task.index()] = true; }
   void skipTransfer(size_t transfer) { transferSkipped[transfer] = true; }
 
+  /// Neither pinned nor in a group.
+  bool isFree(TaskId task) const;
   /// How long `task` waits after its operands are there.
   int64_t waitedNs(TaskId task) const;
   /// What speaks against `task` on `device` (another one, where it may run): TransferTooCostly or
-  /// SlowerElsewhere; nothing if it would finish earlier there.
+  /// NoFasterThere; nothing if it would finish earlier there.
   std::optional<WaitCause> against(TaskId task, DeviceId device) const;
-  /// Label of the task that makes `value`, or "program input".
+  /// Label of the task that makes `value`, or "program input"; "program input #1" where there are
+  /// several: the number of the argument.
   std::string producerName(ValueId value) const;
   /// "copy of mul #1 to gpu0": which copy, where others would have the same producer.
   std::string copyName(size_t transfer) const;
@@ -59,7 +62,7 @@ private:
   }
   int64_t arrivalOf(ValueId value, DeviceId device) const;
   int64_t durationOf(TaskId task, DeviceId device) const;
-  bool isFree(TaskId task) const;
+  bool isArgument(ValueId value) const;
   WaitCause whyFull(TaskId task, size_t blocker) const;
   const Timeline &timelineOf(DeviceId device) const;
 
@@ -67,6 +70,7 @@ private:
   const Machine &machine;
   const Plan &plan;
   const MachineModel model;
+  std::vector<ValueId> arguments;              // of the program, in order
   std::vector<ByFinish> onDevice;              // tasks
   std::vector<ByFinish> onEngine;              // transfers
   std::unordered_map<uint64_t, size_t> copies; // (value, device) -> transfer

@@ -52,7 +52,7 @@ TEST(Explanation, QueueOnAnEngineIsNamed) {
   ASSERT_TRUE(graph.finalize().ok());
   EXPECT_THAT(
       sentencesOf(graph, gpusOnABus(2, 1)),
-      ElementsAre("b <- program input: data dependency", "b <- copy of program input #0 to gpu0: engine busy"));
+      ElementsAre("b <- program input #1: data dependency", "b <- copy of program input #0 to gpu0: engine busy"));
 }
 
 TEST(Explanation, TwoResultsOfOneTaskThatQueueAreToldApart) {
@@ -141,6 +141,7 @@ TEST(Explanation, EveryLongGapHasAReason) {
       }
       EXPECT_LE(20 * (gap.finishNs - gap.startNs + 1), 20 * plan->makespanNs + 20);
       EXPECT_FALSE(causeName(gap.reason.cause).empty());
+      EXPECT_NE(gap.reason.cause, WaitCause::DeviceFull) << seed << ": of an idle device";
       for (const TaskPlacement &place : plan->tasks)
         EXPECT_FALSE(place.device == gap.device && place.startNs < gap.finishNs &&
                      place.finishNs > gap.startNs)
@@ -157,6 +158,67 @@ TEST(Explanation, EveryLongGapHasAReason) {
             << seed;
       }
   }
+}
+
+/// Why each device that has no task at all is idle: "task <- waits for: cause".
+std::vector<std::string> idleSentencesOf(const TaskGraph &graph, const Machine &machine) {
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  std::vector<std::string> sentences;
+  for (const IdleGap &gap : explainIdleGaps(graph, machine, *plan, 0.05))
+    if (plan->busyNs[gap.device.index()] == 0)
+      sentences.push_back(gap.reason.task + " <- " + gap.reason.waitsFor + ": " +
+                          std::string(causeName(gap.reason.cause)));
+  return sentences;
+}
+
+TEST(Explanation, EqualDevicesAreNoFaster) {
+  EXPECT_THAT(idleSentencesOf(graphOf({{100, 100, 100}}, {}), fullyConnected(3)),
+              ElementsAre("t1 <- : no faster there", "t1 <- : no faster there"));
+}
+
+TEST(Explanation, ChainLeavesOtherDevicesIdleForItsData) {
+  EXPECT_THAT(idleSentencesOf(graphOf({{10, 10}, {10, 10}}, {{0, 1, 1}}), fullyConnected(2)),
+              ElementsAre("t2 <- t1: data dependency"));
+}
+
+TEST(Explanation, FasterDeviceIsTooFarFromAChain) {
+  // The input of 1000 bytes is on device 0; device 1 would take half.
+  TaskGraph graph(2);
+  TaskId first = graph.addTask("first", std::vector<int64_t>{100, 50});
+  TaskId second = graph.addTask("second", std::vector<int64_t>{100, 50});
+  graph.addOperand(first, graph.addInput(DeviceId(size_t{0}), 1000));
+  graph.addOperand(second, graph.addValue(first, 1000));
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_THAT(idleSentencesOf(graph, fullyConnected(2)),
+              ElementsAre("first <- : transfer costs more than it gains"));
+}
+
+TEST(Explanation, IndependentTasksThatDoNotWaitLeaveSlowDevicesIdle) {
+  // Two chains on two devices; the second step waits for the first one's data, but that is not why the slow device idles.
+  EXPECT_THAT(idleSentencesOf(graphOf({{10, 10, 99}, {10, 10, 99}, {10, 10, 99}, {10, 10, 99}},
+                                      {{0, 2, 500}, {1, 3, 500}}),
+                              fullyConnected(3)),
+              ElementsAre(::testing::EndsWith(" <- : no faster there")));
+}
+
+TEST(Explanation, GroupKeepsItsTasksFromAnIdleDevice) {
+  TaskGraph graph(2);
+  for (const char *label : {"a", "b"})
+    graph.colocate(graph.addTask(label, std::vector<int64_t>{10, 10}), 0);
+  ASSERT_TRUE(graph.finalize().ok());
+  EXPECT_THAT(idleSentencesOf(graph, fullyConnected(2)),
+              ElementsAre("b <- a: co-located with other tasks"));
+}
+
+TEST(Explanation, IdleDeviceThatWouldNotShortenTheProgram) {
+  // "side" waits on device 0, though it would end earlier on device 1: "long" decides anyway.
+  TaskGraph graph = graphOf({{100, kCannotRun}, {10, 20}}, {});
+  Plan plan;
+  plan.tasks = {{DeviceId(size_t{0}), 0, 0, 100}, {DeviceId(size_t{0}), 0, 100, 110}};
+  plan.makespanNs = 110;
+  std::vector<IdleGap> gaps = explainIdleGaps(graph, fullyConnected(2), plan, 0.05);
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(causeName(gaps[0].reason.cause), "no shorter plan found");
 }
 
 TEST(Explanation, ResultsOnTheirWayLeaveDevicesIdle) {
