@@ -29,7 +29,7 @@ struct Figures {
   std::vector<DeviceFigures> devices;
   std::vector<::autopar::planning::Explanation> explanations; ///< Of the longest path, last step first.
   std::vector<::autopar::planning::IdleGap> gaps;
-  std::vector<::autopar::planning::MachineChange> changes; ///< For the text only.
+  ::autopar::planning::MachineChanges changes; ///< For the text only.
 
   /// False where links or pins leave no way to run everything around one device, one task at a time.
   bool hasSerialPlan() const { return serialNs > 0 || makespanNs == 0; }

@@ -62,7 +62,7 @@ void printPath(raw_ostream &os, const Figures &figures) {
     os << "    '" << entry.task << "' waits for '" << entry.waitsFor
        << "': " << toRef(planning::causeName(entry.cause)) << "\n";
   if (figures.explanations.size() > shown)
-    os << "    and " << figures.explanations.size() - shown << " steps before these\n";
+    os << "    and " << count(figures.explanations.size() - shown, "step") << " before these\n";
 }
 
 /// The longest gaps first.
@@ -86,18 +86,28 @@ void printGaps(raw_ostream &os, const Figures &figures) {
     os << ": " << toRef(planning::causeName(gap->reason.cause)) << "\n";
   }
   if (gaps.size() > shown)
-    os << "    and " << gaps.size() - shown << " shorter ones\n";
+    os << "    and " << count(gaps.size() - shown, "shorter one") << "\n";
 }
 
 void printChanges(raw_ostream &os, const Figures &figures) {
   if (figures.makespanNs == 0)
     return;
-  if (figures.changes.empty()) {
-    os << "  no other machine that was tried (a device more, faster links, more memory) would help by 1 %\n";
+  const planning::MachineChanges &changes = figures.changes;
+  if (changes.tried.empty()) {
+    os << "  no other machine was tried\n";
+    return;
+  }
+  if (changes.best.empty()) {
+    constexpr size_t shown = 8;
+    os << "  no other machine that was tried would help by 1 %:\n    ";
+    llvm::interleave(ArrayRef(changes.tried).take_front(shown), os, "; ");
+    if (changes.tried.size() > shown)
+      os << "; and " << count(changes.tried.size() - shown, "other");
+    os << "\n";
     return;
   }
   os << "  what would help (each planned again):\n";
-  for (const planning::MachineChange &change : figures.changes)
+  for (const planning::MachineChange &change : changes.best)
     os << "    " << change.what << ": " << duration(change.makespanNs)
        << llvm::format(", %.2f times as fast\n",
                        static_cast<double>(figures.makespanNs) /
@@ -160,8 +170,12 @@ void mlir::autopar::printReportAsText(raw_ostream &os, const Figures &figures) {
      << count(figures.transfers, "transfer") << " of " << size(figures.transferBytes);
   if (figures.waits)
     os << ", " << count(*figures.waits, "wait");
-  os << "\n  predicted " << duration(figures.makespanNs) << " (planner " << figures.planner
-     << "); best single device, one stream ";
+  os << "\n  predicted " << duration(figures.makespanNs) << " (planner " << figures.planner;
+  // Pins and what one device cannot run make it a plan of several.
+  if (StringRef(figures.planner).starts_with("one-device") &&
+      llvm::count_if(figures.devices, [](const DeviceFigures &device) { return device.streams > 0; }) > 1)
+    os << ": all that may choose on one device";
+  os << "); best single device, one stream ";
   if (!figures.hasSerialPlan())
     os << "impossible";
   else if (figures.serialNs < figures.makespanNs)

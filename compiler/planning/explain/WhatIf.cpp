@@ -33,7 +33,7 @@ public:
   Changes(const TaskGraph &graph, const Machine &machine, const Plan &plan)
       : graph(graph), machine(machine), plan(plan) {}
 
-  std::vector<MachineChange> find(size_t most) {
+  MachineChanges find(size_t most) {
     addDevices();
     speedUpLinks();
     addMemory();
@@ -42,12 +42,13 @@ public:
     });
     if (found.size() > most)
       found.resize(most);
-    return std::move(found);
+    return {std::move(found), std::move(tried)};
   }
 
 private:
   void tryOut(std::string what, const TaskGraph &changedGraph, const Machine &changed) {
     constexpr size_t kManyTasks = 2'000;
+    tried.push_back(what);
     PlannerOptions options;
     options.effort = graph.taskCount() > kManyTasks ? 0 : 1;
     absl::StatusOr<Plan> better = planGraph(changedGraph, changed, options);
@@ -65,14 +66,10 @@ private:
       if (!best.valid() || busyNs(index) > busyNs(best.index()))
         best = DeviceId(index);
     }
-    for (auto [kind, like] : busiest) {
-      // The host is one by definition.
-      if (kind == DeviceKind::kCpu)
-        continue;
+    for (auto [kind, like] : busiest)
       tryOut(absl::StrCat("another device like ", machine.devices[like.index()].name, " (",
                           std::string(DeviceKindName(kind)), ")"),
              withDeviceLike(graph, like), withDeviceLike(machine, like));
-    }
   }
   int64_t busyNs(size_t device) const {
     return device < plan.busyNs.size() ? plan.busyNs[device] : 0;
@@ -124,7 +121,21 @@ private:
   const Machine &machine;
   const Plan &plan;
   std::vector<MachineChange> found;
+  std::vector<std::string> tried;
 };
+
+/// How `link` would be between a second CPU and `like`, which no link joins to its kind: as the links of other devices with
+/// `like` are, or, where there are none, as fast as the memory that both read.
+Link linkBetweenCpus(const Machine &machine, DeviceId like) {
+  for (const Link &link : machine.links)
+    if (link.from == like || link.to == like)
+      return link;
+  constexpr uint64_t kUsualBytesPerS = 12'000'000'000; // of the memory of a machine that does not say
+  const uint64_t rate = machine.devices[like.index()].memory_bytes_per_s;
+  Link link;
+  link.bytes_per_s = rate > 0 ? rate : kUsualBytesPerS;
+  return link;
+}
 
 } // namespace
 
@@ -174,7 +185,9 @@ Machine withDeviceLike(const Machine &machine, DeviceId like) {
   const DeviceId twin(machine.devices.size());
   result.devices.push_back(machine.devices[like.index()]);
   result.devices.back().name = unusedName(machine, machine.devices[like.index()].name);
-  std::vector<bool> isShared(machine.engines.size(), false);
+  const bool isCpu = machine.devices[like.index()].kind == DeviceKind::kCpu;
+  // The engines of a CPU's links are those of the devices at their other ends.
+  std::vector<bool> isShared(machine.engines.size(), isCpu);
   for (const Link &link : machine.links)
     if (link.from != like && link.to != like)
       for (uint32_t engine : link.engines)
@@ -202,6 +215,9 @@ Machine withDeviceLike(const Machine &machine, DeviceId like) {
     if (link.from == like && machine.devices[other.index()].kind == machine.devices[like.index()].kind)
       toPeer = link;
   }
+  const bool isNewWay = isCpu && !toPeer;
+  if (isNewWay)
+    toPeer = linkBetweenCpus(machine, like);
   if (toPeer) {
     Link there = *toPeer, back = *toPeer;
     there.from = like;
@@ -210,14 +226,21 @@ Machine withDeviceLike(const Machine &machine, DeviceId like) {
     back.to = like;
     for (uint32_t &engine : back.engines)
       engine = twinOf(engine);
+    // What queues on the links of others queues on engines of its own between two CPUs.
+    if (isNewWay && !toPeer->engines.empty()) {
+      there.engines = {uint32_t(result.engines.size())};
+      back.engines = {uint32_t(result.engines.size() + 1)};
+      result.engines.push_back(result.devices.back().name + ".in");
+      result.engines.push_back(result.devices.back().name + ".out");
+    }
     result.links.push_back(there);
     result.links.push_back(back);
   }
   return result;
 }
 
-std::vector<MachineChange> changesThatHelp(const TaskGraph &graph, const Machine &machine,
-                                           const Plan &plan, size_t most) {
+MachineChanges changesThatHelp(const TaskGraph &graph, const Machine &machine,
+                               const Plan &plan, size_t most) {
   constexpr size_t kMostTasks = 200'000;
   if (graph.taskCount() > kMostTasks)
     return {};

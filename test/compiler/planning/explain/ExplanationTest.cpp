@@ -237,7 +237,7 @@ TEST(WhatIf, NothingHelpsAnOptimalPlanHoweverShort) {
   for (int64_t costNs : {1, 10, 99, 1000}) {
     TaskGraph graph = graphOf({{costNs, costNs}}, {});
     Machine machine = fullyConnected(2);
-    EXPECT_TRUE(changesThatHelp(graph, machine, *planGraph(graph, machine), 3).empty()) << costNs;
+    EXPECT_TRUE(changesThatHelp(graph, machine, *planGraph(graph, machine), 3).best.empty()) << costNs;
   }
 }
 
@@ -247,10 +247,38 @@ TEST(WhatIf, ADeviceMoreHelpsWhatIsBoundByItsArea) {
   TaskGraph graph = graphOf(costs, {});
   absl::StatusOr<Plan> plan = planGraph(graph, machine);
   ASSERT_TRUE(plan.ok());
-  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3);
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3).best;
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_THAT(changes[0].what, ::testing::StartsWith("another device like "));
   EXPECT_EQ(changes[0].makespanNs, 400);
+}
+
+TEST(WhatIf, SecondCpuHelpsAHostAlone) {
+  Machine machine;
+  machine.devices.emplace_back().name = "cpu0";
+  TaskGraph graph = graphOf({{1000}, {1000}, {10}}, {{0, 2, 12}, {1, 2, 12}});
+  absl::StatusOr<Plan> plan = planGraph(graph, machine);
+  ASSERT_TRUE(plan.ok());
+  MachineChanges changes = changesThatHelp(graph, machine, *plan, 3);
+  EXPECT_THAT(changes.tried, ElementsAre("another device like cpu0 (cpu)"));
+  ASSERT_EQ(changes.best.size(), 1u);
+  EXPECT_EQ(changes.best[0].makespanNs, 1011); // 12 bytes at the usual speed of memory: 1 ns
+  machine.devices[0].memory_bytes_per_s = 1'000'000'000;
+  EXPECT_EQ(changesThatHelp(graph, machine, *plan, 3).best[0].makespanNs, 1022);
+}
+
+TEST(WhatIf, SecondCpuIsAsFarFromTheFirstAsOtherDevices) {
+  Machine machine = withDeviceLike(cpuAndGpus(1, 1, false), DeviceId(size_t{0}));
+  const DeviceId cpu(size_t{0}), gpu(size_t{1}), twin(size_t{2});
+  EXPECT_EQ(machine.HostDevice(), cpu);
+  auto link = [&](DeviceId from, DeviceId to) { return machine.links[machine.FindLink(from, to).index()]; };
+  EXPECT_EQ(link(cpu, twin).bytes_per_s, link(cpu, gpu).bytes_per_s);
+  // The GPU's engines are occupied from either CPU; between the CPUs they are not.
+  EXPECT_EQ(link(twin, gpu).engines, link(cpu, gpu).engines);
+  EXPECT_EQ(link(gpu, twin).engines, link(gpu, cpu).engines);
+  EXPECT_THAT(machine.engines, ::testing::Contains("cpu0-twin.in"));
+  EXPECT_NE(link(cpu, twin).engines, link(cpu, gpu).engines);
+  EXPECT_NE(link(cpu, twin).engines, link(twin, cpu).engines);
 }
 
 TEST(WhatIf, FasterLinksHelpWhatIsBoundByThem) {
@@ -261,7 +289,7 @@ TEST(WhatIf, FasterLinksHelpWhatIsBoundByThem) {
   ASSERT_TRUE(graph.finalize().ok());
   absl::StatusOr<Plan> plan = planGraph(graph, machine);
   ASSERT_TRUE(plan.ok());
-  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3);
+  std::vector<MachineChange> changes = changesThatHelp(graph, machine, *plan, 3).best;
   ASSERT_FALSE(changes.empty());
   EXPECT_THAT(changes[0].what, ::testing::HasSubstr("links twice as fast"));
   EXPECT_LT(changes[0].makespanNs, plan->makespanNs);
@@ -271,7 +299,7 @@ TEST(WhatIf, MoreMemoryHelpsWhatWaitsForRoom) {
   Crowded crowded(50);
   absl::StatusOr<Plan> plan = planGraph(crowded.graph, crowded.machine);
   ASSERT_TRUE(plan.ok());
-  std::vector<MachineChange> changes = changesThatHelp(crowded.graph, crowded.machine, *plan, 9);
+  std::vector<MachineChange> changes = changesThatHelp(crowded.graph, crowded.machine, *plan, 9).best;
   EXPECT_TRUE(std::any_of(changes.begin(), changes.end(), [](const MachineChange &change) {
     return change.what.find("twice the memory on ") == 0;
   }));
