@@ -68,8 +68,19 @@ func.func @main(%x: tensor<64x64xf32> {autopar.device = "gpu0"},
 // DUMP: wait #0 on @gpu0[out] because data
 // DUMP: copy on @gpu0[out] @gpu0[0 for 16384] to result0[0 for 16384]
 
-// REPORT: function main: 2 tasks, 2 transfers of 32.8 kB, 2 waits
-// REPORT: the plan is optimal
+// REPORT:      function main: 2 tasks, 2 transfers of 32.8 kB, 2 waits
+// REPORT-NEXT: (planner heft-harmonic); best single device, one stream
+// REPORT-NEXT: (critical path): the plan is optimal
+// REPORT-NEXT: cpu0: busy 0.0 %, 0 streams, 0 B of memory
+// REPORT-NEXT: gpu0: busy {{.*}} %, 1 stream, 16.4 kB of memory
+// REPORT-NEXT: gpu1: busy {{.*}} %, 1 stream, 16.4 kB of memory
+// REPORT-NEXT: idle for a twentieth of the time and more:
+// REPORT-NEXT: cpu0 for {{.*}} from 0 ns, 'matmul_relu_1': no faster there
+// REPORT-NEXT: gpu0 for {{.*}}, 'matmul_relu_1': no faster there
+// REPORT-NEXT: gpu1 for {{.*}}: no task is left
+// REPORT-NEXT: what would help (each planned again):
+// REPORT-NEXT: all links twice as fast: {{.*}} times as fast
+// REPORT-NOT:  {{.}}
 
 // RESULT: result[0]: 64x64xf32=[64 64
 // RESULT: result[1]: 64x64xf32=[64 64
