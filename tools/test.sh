@@ -24,7 +24,7 @@ cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$build.log" 2>&1 ||
 ninja -C "$build" -j "$jobs" --quiet
 
 step "tests"
-ctest --test-dir "$build" --output-on-failure -j 1 --timeout 7200
+ctest --test-dir "$build" --output-on-failure -j 2 --timeout 7200
 
 # The runtime alone, without LLVM, under the sanitizers.
 for sanitizer in address thread; do
