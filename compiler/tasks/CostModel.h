@@ -17,7 +17,7 @@ struct Work {
   double productFlops = 0;  ///< of matmuls, f32; grown where a product is too thin to reach the peak
   double coreNs = 0;        ///< everything else, on one core of the tabled CPU, compute only
   double bytes = 0;         ///< read from and written to the device's memory
-  double elements = 0;      ///< of the results
+  double elements = 0;      ///< of the largest result, or of what a reduction reads
   int64_t tiles = 1;        ///< independent pieces; 0: nothing to do
 
   bool operator==(const Work &) const = default;

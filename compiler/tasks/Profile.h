@@ -22,9 +22,8 @@ public:
   /// Whether the times are of this function.
   bool isOf(StringRef functionName) const { return function.empty() || function == functionName; }
   /// `estimated` with the measured times of the task in place of the estimated ones; null when nothing was measured on a
-  /// device that the machine has. The
-  /// time of a kind is that of all its devices without one of their own; a time of one device does not speak for the
-  /// others of its kind.
+  /// device that the machine has. The time of a kind is that of all its devices without one of their own; a time of one
+  /// device does not speak for the others of its kind.
   DictionaryAttr find(StringRef label, DictionaryAttr estimated, const ::autopar::Machine &machine) const;
   /// The labels that it has times for, sorted.
   SmallVector<StringRef> labels() const;

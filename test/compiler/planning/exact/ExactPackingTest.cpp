@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
-#include <iostream>
 #include <memory>
 #include <numeric>
 
@@ -101,25 +100,33 @@ ExactPacking::Outcome pack(const Case &problem, ExactPacking &packing, uint64_t 
   return packing.run(steps);
 }
 
-TEST(ExactPacking, AgreesWithTryingAll) {
+/// That the packing of `cases` problems that `draw` makes of a Random is found or refuted as `fits`
+/// says; of each at least the share 1 / `parts`.
+template <class Draw, class Fits>
+void expectAgreement(int cases, int parts, Draw draw, Fits fits) {
   auto packing = std::make_unique<ExactPacking>();
   int found = 0;
-  constexpr int kCases = 20'000;
-  for (uint64_t seed = 1; seed <= kCases; ++seed) {
+  for (int seed = 1; seed <= cases; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
-    Case problem = drawCase(random);
+    Random random{uint64_t(seed)};
+    const Case problem = draw(random);
+    const bool isPossible = fits(problem);
+    ASSERT_EQ(pack(problem, *packing),
+              isPossible ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
+    if (isPossible)
+      expectValid(problem, *packing);
+    found += isPossible;
+  }
+  EXPECT_GE(found, cases / parts);
+  EXPECT_LE(found, cases - cases / parts);
+}
+
+TEST(ExactPacking, AgreesWithTryingAll) {
+  expectAgreement(20'000, 4, drawCase, [](const Case &problem) {
     std::vector<int64_t> idleFrom(problem.devices, 0);
     std::vector<uint8_t> done(problem.tasks, 0);
-    const bool fits = fitsByTryingAll(problem, 0, idleFrom, done);
-    ASSERT_EQ(pack(problem, *packing),
-              fits ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
-    if (fits)
-      expectValid(problem, *packing);
-    found += fits;
-  }
-  EXPECT_GE(found, kCases / 4);
-  EXPECT_LE(found, kCases * 3 / 4);
+    return fitsByTryingAll(problem, 0, idleFrom, done);
+  });
 }
 
 /// By dynamic programming: the earliest end of each set of tasks on each device, then which sets
@@ -184,43 +191,20 @@ Case drawTightCase(Random &random, size_t devices, size_t tasks) {
 }
 
 TEST(ExactPacking, OneDeviceTakesTurnsAsWellAsPossible) {
-  auto packing = std::make_unique<ExactPacking>();
-  int found = 0;
-  constexpr int kCases = 4'000;
-  for (uint64_t seed = 1; seed <= kCases; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
-    Case problem = drawTightCase(random, 1, size_t(random.between(2, 9)));
-    const bool fits = fitsBySets(problem);
-    ASSERT_EQ(pack(problem, *packing),
-              fits ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
-    if (fits)
-      expectValid(problem, *packing);
-    found += fits;
-  }
-  EXPECT_GE(found, kCases / 4);
-  EXPECT_LE(found, kCases * 3 / 4);
+  expectAgreement(
+      4'000, 4,
+      [](Random &random) { return drawTightCase(random, 1, size_t(random.between(2, 9))); },
+      fitsBySets);
 }
 
 TEST(ExactPacking, AgreesWithSetsOnDevicesOfTwoKinds) {
-  auto packing = std::make_unique<ExactPacking>();
-  int found = 0;
-  constexpr int kCases = 3'000;
-  for (uint64_t seed = 1; seed <= kCases; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    Random random(seed);
-    Case problem =
-        drawTightCase(random, size_t(random.between(2, 4)), size_t(random.between(5, 9)));
-    const bool fits = fitsBySets(problem);
-    ASSERT_EQ(pack(problem, *packing),
-              fits ? ExactPacking::Outcome::Found : ExactPacking::Outcome::Refuted);
-    if (fits)
-      expectValid(problem, *packing);
-    found += fits;
-  }
-  std::cout << found << " of " << kCases << " fit\n";
-  EXPECT_GE(found, kCases / 10);
-  EXPECT_LE(found, kCases * 9 / 10);
+  expectAgreement(
+      3'000, 10,
+      [](Random &random) {
+        const size_t devices = size_t(random.between(2, 4));
+        return drawTightCase(random, devices, size_t(random.between(5, 9)));
+      },
+      fitsBySets);
 }
 
 /// `count` tasks of the given durations on devices that are alike, all in [0, end).
